@@ -64,7 +64,7 @@ def _describe(path: Path) -> dict[str, Any]:
 
 
 def about(file: Any) -> str:
-    """Return a short description of the origin of a file."""
+    """Describe the origin of a file in a few words."""
     if file.kind == "checkpoint":
         return "checkpoint of solve"
     if file.kind in ("tensor", "agent"):

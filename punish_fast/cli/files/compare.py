@@ -71,9 +71,8 @@ class CompareOptions(CommonOptions):
 def compare(options: CompareOptions) -> None:
     """Compare two agents: the states where they choose differently, and the differences between their values.
 
-    Agents without values, and agents that differ in the objective or the redeal, are compared by their win
-    probabilities under the true redeal, against the enemy recorded in the agent file or, for other players, against
-    random.
+    Agents without values, and agents with different objectives or redeals, are compared by win probabilities under the
+    true redeal. The enemy is recorded in the agent file. For other players, the enemy is random.
     """
     from punish_fast.arena.players import Player
     from punish_fast.mdp.model import comparison
@@ -130,7 +129,7 @@ def _solutions(players: tuple[Player, Player]) -> tuple[StateSpace, list[Solutio
 
 
 def _counts(states: int, changed: int, clear: int) -> dict[str, Any]:
-    """Return the numbers of states and of different choices.
+    """Count the states and the different choices.
 
     JSON keys:
         states (integer): Number of states.

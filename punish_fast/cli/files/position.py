@@ -22,7 +22,7 @@ _MOST_OUTCOMES, _MOST_HANDS = 8, 6
 
 
 def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> dict[str, Any]:
-    """Return a JSON-like report on a position of a file or of a built-in player.
+    """Return a JSON-like report on a position and its values in a file or for a built-in player.
 
     JSON keys of ``punish-fast show FILE POSITION``:
         file (string): File, or name of a built-in agent.

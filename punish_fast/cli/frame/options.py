@@ -13,8 +13,8 @@ its only parameter::
         '''Solve a game. (This is the help text.)'''
 
 A function has the name of its module, because `family` finds a verb by this name. The field ``no_tensor`` is set by the
-flag ``--no-tensor`` or the variable ``PUNISH_FAST_NO_TENSOR``. Options that name an output or delete something are
-declared with ``writes=True`` and are never read from the environment. This module does not import heavy dependencies.
+flag ``--no-tensor`` or the variable ``PUNISH_FAST_NO_TENSOR``. Options that name an output or delete data are declared
+with ``writes=True`` and are never read from the environment. This module does not import heavy dependencies.
 """
 
 import inspect

@@ -63,7 +63,7 @@ class LeagueOptions(LearningOptions):
     "punish-fast games league tapnswap agents --rounds 3",
 )
 def league(options: LeagueOptions) -> None:
-    """Train a grid of agents, rank them in an exact tournament, and train the best further, round by round.
+    """Train a grid of agents, rank them in an exact tournament, and train the best agents further, in rounds.
 
     The default grid has the scheme negamax, epsilon from 0.1 to 1, and four sequences of opponents. To resume an
     interrupted league, repeat the command. To continue a complete league, repeat the command with a larger --rounds.

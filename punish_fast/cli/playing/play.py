@@ -238,7 +238,7 @@ class _Session:
                 self.console.print(f"  {line}", soft_wrap=True)
 
     def _costliest_choice(self, coach: Coach, game: Finished) -> str | None:
-        """Print and return the user's worst choice, None if no choice lost a point.
+        """Print and return the user's worst choice. Return None if no choice lost a point.
 
         The game is solved first unless the coach has been used before.
         """

@@ -53,8 +53,7 @@ class ServeOptions(CommonOptions):
         "Address or network of a proxy whose X-Forwarded-For header is trusted. Can be repeated.", metavar="ADDRESS"
     )
     allow_writes: bool = option(
-        f"Accept games from clients that send a token. The token is taken from {_TOKEN_VARIABLE}. If that is not "
-        "set, a random one is generated and printed.",
+        ". By default, a random token is generated and printed.",
         default=False,
     )
     check: bool = option("Check agents, database and address, print what would be served, and exit.", default=False)

@@ -31,7 +31,7 @@ class PlayerOptions(CommonOptions):
     output: OutputOption = None
 
     def action(self) -> str:
-        """Return the requested action. Raise UsageError if several actions or conflicting options are given."""
+        """Return the requested action. Raise UsageError for no or several actions, or conflicting options."""
         chosen = [name for name in ("export", "anonymize", "delete") if getattr(self, name)]
         if len(chosen) != 1:
             given = " and ".join(f"--{name}" for name in chosen) or "nothing to do"

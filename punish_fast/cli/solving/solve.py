@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import SolutionFile
     from punish_fast.store.tensors import ModelSource
 
-# Minimum number of seconds between checkpoints. Shorter runs write none.
+# Minimum number of seconds between checkpoints. Shorter runs do not write checkpoints.
 _SECONDS_BETWEEN = 10.0
 # Fields printed without --verbose.
 _SHOWN = {"rules", "enemy", "states", "error_bound", "seconds", "output", "output_bytes"}

@@ -1,4 +1,4 @@
-"""``punish-fast lessons``: show lessons from a strategy of the two-player game, and how human play deviates from it.
+"""``punish-fast lessons``: show lessons from a strategy of the two-player game, and deviations of human players.
 
 JSON keys:
     agent (string): Name of the strategy.
@@ -160,7 +160,7 @@ def _people_report(people: Deviations) -> dict[str, Any]:
         choices (integer): Number of choices between legal actions.
         illegal (integer): Number of illegal choices.
         unknown (integer): Number of choices in states that no game reaches.
-        certain (integer): Number of choices whose information state follows from the log without doubt.
+        certain (integer): Number of choices whose information state the log determines.
         loss_per_game (number or null, from 0 to 1): Mean win probability lost in a game.
         loss_per_game_error (number or null, from 0 to 1): Standard error of `loss_per_game`.
         strategy_loss_per_choice (number or null, from 0 to 1): Mean win probability that the strategy's own choice
