@@ -53,7 +53,8 @@ class ServeOptions(CommonOptions):
         "Address or network of a proxy whose X-Forwarded-For header is trusted. Can be repeated.", metavar="ADDRESS"
     )
     allow_writes: bool = option(
-        ". By default, a random token is generated and printed.",
+        f"Accept games from clients that send a token. The token is taken from {_TOKEN_VARIABLE}. By default, a random "
+        "token is generated and printed.",
         default=False,
     )
     check: bool = option("Check agents, database and address, print what would be served, and exit.", default=False)
