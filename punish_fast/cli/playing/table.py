@@ -31,7 +31,7 @@ class _ClearedStream:
 def table_stream(as_json: bool) -> IO[str]:
     """Return the stream on which to show a game: stdout, or stderr if JSON is printed on stdout.
 
-    The stream removes progress lines, because kernels might be compiled during a game.
+    Progress lines appear during a game if kernels are compiled.
     """
     return cast("IO[str]", _ClearedStream(sys.stderr if as_json else sys.stdout))
 
