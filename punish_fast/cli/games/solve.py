@@ -33,7 +33,9 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
     """Options of ``games solve``."""
 
     position: str | None = argument("POSITION", "Connect Four: columns played, such as 4455.  [default: empty board]")
-    value_only: bool = option("Connect Four only: compute who wins, but not after how many moves (faster).", default=False)
+    value_only: bool = option(
+        "Connect Four only: compute who wins, but not after how many moves (faster).", default=False
+    )
 
 
 @verb(
