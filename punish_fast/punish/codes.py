@@ -158,8 +158,7 @@ def _problem(layout: Layout, state: State) -> str | None:
         value = getattr(state, field)
         if not low <= value <= high:
             return f"{field} is {value}; it must be from {low} to {high}"
-    problem = _cards_problem(layout, state)
-    if problem is not None:
+    if (problem := _cards_problem(layout, state)) is not None:
         return problem
     deck = layout.n_cards - sum(state.hand) - state.enemy_hand - sum(state.discard)
     drawn = layout.deck_size - deck
@@ -182,11 +181,15 @@ def _cards_problem(layout: Layout, state: State) -> str | None:
     return None
 
 
+def _check(layout: Layout, state: State, where: str) -> None:
+    """Raise `StateError` if a state contradicts the rules."""
+    if (problem := _problem(layout, state)) is not None:
+        raise StateError(f"{where}: {problem}")
+
+
 def encode(layout: Layout, state: State) -> int:
     """Return the mixed-radix code of ``state``. Raise `StateError` if the state contradicts the rules."""
-    problem = _problem(layout, state)
-    if problem is not None:
-        raise StateError(f"position: {problem}")
+    _check(layout, state, "position")
     digits = [state.breath, *state.hand, *state[2:9], *state.discard]
     return int(_codes_of_digits(layout, np.array([digits], dtype=np.int64))[0])
 
@@ -197,9 +200,7 @@ def decode(layout: Layout, code: int) -> State:
     if not 0 <= code < n_codes:
         raise StateError(f"code {code}: must be from 0 to {n_codes - 1}")
     state = state_of_digits(_digits_of_codes(layout, np.array([code], dtype=np.int64))[0].tolist())
-    problem = _problem(layout, state)
-    if problem is not None:
-        raise StateError(f"code {code}: {problem}")
+    _check(layout, state, f"code {code}")
     return state
 
 
@@ -219,9 +220,7 @@ def from_decimal(layout: Layout, code: int) -> State:
     if len(text) != N_DIGITS or not text.isdecimal():
         raise StateError(f"state code {text}: must be 18 digits, the first not 0")
     state = state_of_digits([int(digit) for digit in text])
-    problem = _problem(layout, state)
-    if problem is not None:
-        raise StateError(f"state code {text}: {problem}")
+    _check(layout, state, f"state code {text}")
     return state
 
 
