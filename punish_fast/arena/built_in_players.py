@@ -1,54 +1,9 @@
-"""Descriptions of the built-in players, and score functions of the players that follow a rule of thumb.
+"""Built-in players: names, descriptions and strengths."""
 
-A player with a score function chooses uniformly among the actions with the highest score.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-if TYPE_CHECKING:
-    from punish_fast.arena.action_features import ActionFeatures
-
-_GUARD, _DODGE = 0, 2
-
-
-def _careful(actions: ActionFeatures) -> np.ndarray:
-    """Prefer guard, then dodge, then the weakest attack, and never feint.
-
-    If the enemy rests, prefer the strongest attack that does not exhaust the player.
-    """
-    cover = 2.0 * (actions.card == _GUARD) + 1.0 * (actions.card == _DODGE) - actions.attack
-    hit = actions.attack - 100 * actions.exhausts
-    return np.asarray(np.where(actions.enemy_rests, hit, cover) - 1000 * actions.feints)
-
-
-def _aggressive(actions: ActionFeatures) -> np.ndarray:
-    """Play the card with the most damage, or feint if no card in hand deals damage."""
-    return np.where(actions.feints, 0.5 - actions.attack / 1000, actions.attack)
-
-
-def _punisher(actions: ActionFeatures) -> np.ndarray:
-    """Play the strongest attack if the enemy rests. Otherwise, prefer cards that do not exhaust the player. No feints.
-
-    If several cards are preferred, play dodge if an unseen card exhausts its player, otherwise the strongest attack.
-    """
-    attack = actions.attack - 100 * actions.exhausts
-    wait = np.where(actions.danger > 0, 200.0 * (actions.card == _DODGE) + attack, attack)
-    return np.asarray(np.where(actions.enemy_rests, actions.attack, wait) - 1000 * actions.feints)
-
-
-# Score functions of the players that follow a rule of thumb.
-HEURISTICS: dict[str, Callable[[ActionFeatures], np.ndarray]] = {
-    "careful": _careful,
-    "aggressive": _aggressive,
-    "punisher": _punisher,
-}
-# Win probability of the exploiter ``belief`` against the veteran. It is the highest known, but not an upper bound.
+# Win probability of the exploiter ``belief`` against the veteran. The exploiter is the best response found, so this is
+# not an upper bound.
 EXPLOITER_WINS = 0.545
 
 
@@ -63,7 +18,7 @@ class BuiltIn:
 
     @property
     def strength(self) -> str:
-        """Description of the player's strength under the standard rules."""
+        """Strength under the standard rules, in words."""
         if self.wins is None:
             return f"the best opponent found with the same memory wins only {100 * EXPLOITER_WINS:.1f} of 100 games"
         return f"wins {100 * self.wins:.0f} of 100 games against Viktor, the veteran"
@@ -84,6 +39,6 @@ RESERVED = (*BUILT_INS, *(each.person for each in BUILT_INS.values()))
 
 
 def person_of(name: str, is_bot: bool | None = True) -> str:
-    """Return the displayed name: replace the name of a built-in player by a first name, and keep other names."""
+    """Return the name to show: the first name of a built-in player, with any temperature, or other names unchanged."""
     known, _, _ = name.partition("@")
     return name.replace(known, BUILT_INS[known].person, 1) if is_bot is not False and known in BUILT_INS else name
