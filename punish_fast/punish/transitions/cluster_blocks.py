@@ -202,10 +202,6 @@ def do_task(
     arrays, begin, statistics, nnz = given._replace(v=v, **updated), time.perf_counter(), [], 0
     for blocks in task:
         made = builder.make(blocks)
-        statistics.append(back_up(made, arrays.part(_from(states, made.states), _from(rows, made.rows))))
+        statistics.append(back_up(made, arrays))
         nnz += int(made.tensor.indptr[-1])
     return TaskResult((time.perf_counter() - begin) / nnz, updated, statistics)
-
-
-def _from(origin: slice, part: slice) -> slice:
-    return slice(part.start - origin.start, part.stop - origin.start)

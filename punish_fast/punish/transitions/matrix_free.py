@@ -1,7 +1,7 @@
 """Decision process of a game without stored transitions: rows are recomputed in each sweep and discarded.
 
 The transitions of a game take hundreds of bytes per state, but its values take only eight. Large games are therefore
-solved *matrix-free*: a thread makes the rows of a few blocks, backs up the states, and reuses the memory for the next
+solved *matrix-free*: a thread makes the rows of a few blocks, backs up the states, and frees the memory before the next
 blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
 stored.
 

@@ -4,14 +4,13 @@ The entries of each row are first counted, which requires only the rules, and th
 this way once, layer by layer (``tensor.py``). A matrix-free process repeats this in every sweep, in batches.
 
 A *batch* is a run of consecutive blocks. A thread counts and fills the rows of a batch, backs up the states (`back_up`)
-and reuses the memory for the next batch, so all rows of a game can be processed without storing a tensor. An *executor*
-backs up all batches of a layer: local threads write to the arrays directly, whereas workers of a cluster return new
-values (``cluster_blocks.py``). Results are summed in the order of the batches, so sums do not depend on the executor.
+and frees the memory, so all rows of a game can be processed without storing a tensor. An *executor* backs up all
+batches of a layer: local threads write to the arrays directly, whereas workers of a cluster return new values
+(``cluster_blocks.py``). Results are summed in the order of the batches, so sums do not depend on the executor.
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -37,14 +36,11 @@ class BlockRange(NamedTuple):
 
 
 class MadeRows(NamedTuple):
-    """Rows of some blocks, overwritten when the same thread makes other rows."""
+    """Rows of some blocks."""
 
     states: slice
     rows: slice
     tensor: TensorRows  # transitions and rewards of these rows
-
-
-_DTYPE = {"indptr": np.int64, "owner": np.int64, "indices": np.int32, "data": np.float64, "reward": np.float64}
 
 
 class RowBuilder:
@@ -57,7 +53,6 @@ class RowBuilder:
         self.space = space
         self._policy = None if policy is None else _marginals.UNIT * checked_policy(space, policy)
         self._reshuffles = space.rules.redeal == "reshuffle"
-        self._own = threading.local()
 
     def count_layer(self, number: int, length: np.ndarray, owner: np.ndarray, first_row: int = 0) -> None:
         """Count the entries of all rows of layer ``number`` in several threads.
@@ -73,21 +68,16 @@ class RowBuilder:
         self._for_layer(self._fill, number, rows.indptr[rows.state_ptr[first]], rows)
 
     def make(self, blocks: BlockRange) -> MadeRows:
-        """Return the rows of some blocks, in memory that is reused by the next call in the same thread."""
+        """Return the rows of some blocks."""
         states, rows = self.places(blocks)
         n_rows = rows.stop - rows.start
-        indptr, owner = self._room("indptr", n_rows + 1), self._room("owner", n_rows)
-        reward = self._room("reward", n_rows)
-        indptr[0] = 0
+        indptr, owner, reward = np.empty(n_rows + 1, np.int64), np.empty(n_rows, np.int64), np.zeros(n_rows)
         order = self._in_order(blocks)
         self._count(order, blocks.layer, indptr[1:], owner, rows.start)
         n_data = int(place_rows(indptr, owner))
-        indices, data = self._room("indices", int(indptr[-1])), self._room("data", n_data)
+        indices, data = np.empty(indptr[-1], np.int32), np.empty(n_data)
         tensor = TensorRows(self.space.state_ptr, indptr, indices, owner, data, reward, rows.start)
         self._fill(order, blocks.layer, tensor)
-        if blocks.layer == self.space.rules.breaths:
-            # Rewards are zero between two measures.
-            reward[:] = 0.0
         return MadeRows(states, rows, tensor)
 
     def places(self, blocks: BlockRange) -> tuple[slice, slice]:
@@ -131,14 +121,6 @@ class RowBuilder:
             deals = (layer, space.layers[0])
             _redeal.fill_redeals(blocks, space.layout, space.places, self._reshuffles, deals, rows)
 
-    def _room(self, name: str, size: int) -> np.ndarray:
-        """Return the first ``size`` elements of this thread's array ``name``, replacing the array if too small."""
-        array: np.ndarray | None = getattr(self._own, name, None)
-        if array is None or len(array) < size:
-            array = np.zeros(size, dtype=_DTYPE[name])
-            setattr(self._own, name, array)
-        return array[:size]
-
 
 # Fields of `RowArrays` with one element per state, and with one element per row.
 _OF_STATES, _OF_ROWS = ("values", "choice"), ("reward", "policy", "q")
@@ -154,12 +136,17 @@ class RowArrays(NamedTuple):
     q: np.ndarray | None = None  # float64 [n_rows], values of rows, updated
     choice: np.ndarray | None = None  # int64 [n_states], best row of each state, updated
     values: np.ndarray | None = None  # float64 [n_states], values of states, updated
+    first_state: int = 0  # state and row with which the arrays begin
+    first_row: int = 0
 
     def part(self, states: slice, rows: slice) -> RowArrays:
         """Return views of the arrays of some of the states and rows."""
-        places = dict.fromkeys(_OF_STATES, states) | dict.fromkeys(_OF_ROWS, rows)
+        own_states = slice(states.start - self.first_state, states.stop - self.first_state)
+        own_rows = slice(rows.start - self.first_row, rows.stop - self.first_row)
+        places = dict.fromkeys(_OF_STATES, own_states) | dict.fromkeys(_OF_ROWS, own_rows)
         arrays = ((name, getattr(self, name)) for name in places)
-        return self._replace(**{name: array[places[name]] for name, array in arrays if array is not None})
+        views = {name: array[places[name]] for name, array in arrays if array is not None}
+        return self._replace(first_state=states.start, first_row=rows.start, **views)
 
 
 # Backs up all batches of a layer, updates the arrays, and returns the statistics of the batches in order.
@@ -167,7 +154,7 @@ Executor = Callable[[int, RowArrays], Sequence[np.ndarray]]
 
 
 def back_up(made: MadeRows, arrays: RowArrays) -> np.ndarray:
-    """Back up the states of a batch, update the arrays, and return float64 ``[3]``.
+    """Back up the states of a batch, update their part of the arrays, and return float64 ``[3]``.
 
     With ``policy``, each state is backed up with the weighted mean of its rows, otherwise with its best row. With
     ``q``, the values of rows and the choices are updated as well. The elements are the largest change, the sum of
@@ -177,6 +164,7 @@ def back_up(made: MadeRows, arrays: RowArrays) -> np.ndarray:
     entries, counting positive probabilities only, and 0.
     """
     states, rows, tensor = made
+    arrays = arrays.part(states, rows)
     if arrays.v is None:
         assert arrays.reward is not None
         arrays.reward[:] = tensor.reward
@@ -253,8 +241,7 @@ class RowBatches:
 
         def make(begin: int, end: int) -> None:
             for number in range(begin, end):
-                made = self.builder.make(ranges[number])
-                statistics[number] = back_up(made, arrays.part(made.states, made.rows))
+                statistics[number] = back_up(self.builder.make(ranges[number]), arrays)
 
         for_each(make, len(ranges))
         return statistics
