@@ -146,7 +146,7 @@ def open_block(layout, layer, block, piles):
 
 @routine
 def room_for_moves(outcomes):
-    n_draws = outcomes.reach.shape[1]
+    n_draws = outcomes.n_draws
     n_moves = (N_KINDS + 1) * n_draws * N_ADDED
     return Moves(
         piles=np.zeros((3, N_KINDS), dtype=np.int64),

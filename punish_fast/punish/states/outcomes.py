@@ -52,9 +52,7 @@ class BreathOutcomes(NamedTuple):
     mask: np.ndarray  # int64 [n], bit mask of the multisets of joining cards (player's draw included) with this outcome
     play_ptr: np.ndarray  # int32 [n + 1], first play of each outcome
     play: np.ndarray  # uint8 [m], plays of all outcomes
-    # int64 [n_statuses * 7, n_draws], bit masks of all multisets that do not end the game, by the player's draw.
-    # The number of draws is 6, or 1 if the model does not distinguish the two players' cards.
-    reach: np.ndarray
+    n_draws: int  # 6, or 1 if the model does not distinguish the two players' cards
 
 
 def tabulate_outcomes(layout: Layout, statuses: np.ndarray, tells_draws: bool) -> BreathOutcomes:
@@ -86,9 +84,6 @@ def tabulate_outcomes(layout: Layout, statuses: np.ndarray, tells_draws: bool) -
     order = np.argsort(key, kind="stable")
     first = np.flatnonzero(np.diff(key[order], prepend=-1))
     index, after, joined = (array[order[first]] for array in (index, after, joined))
-    reach = np.zeros((layout.n_statuses * N_WAYS, N_KINDS + 1 if tells_draws else 1), dtype=np.int64)
-    goes_on = after >= 0
-    np.bitwise_or.at(reach, (index[goes_on], joined[goes_on] // N_ADDED), 1 << joined[goes_on] % N_ADDED)
     return BreathOutcomes(
         ptr=np.searchsorted(index, np.arange(layout.n_statuses * N_WAYS + 1)).astype(np.int32),
         joined=joined.astype(np.uint16),
@@ -96,5 +91,5 @@ def tabulate_outcomes(layout: Layout, statuses: np.ndarray, tells_draws: bool) -
         mask=np.bitwise_or.reduceat(1 << multiset[order], first),
         play_ptr=np.append(first, len(order)).astype(np.int32),
         play=(N_ENEMY_PLAYS * draw[move] + play)[order].astype(np.uint8),
-        reach=reach,
+        n_draws=N_KINDS + 1 if tells_draws else 1,
     )

@@ -6,28 +6,16 @@ the states between two measures. Finer models lack this layer, because they are 
 game. That graph has nodes between measures instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
+from punish_fast.punish import codes
 from punish_fast.punish._actions import N_ACTIONS, PICKS, PICKS_OR_FEINTS, RESTS
 from punish_fast.punish._codes import Status
 from punish_fast.punish.clash import status_tables
-from punish_fast.punish.codes import (
-    CodedStates,
-    State,
-    StateError,
-    cards_digits,
-    decode,
-    encode,
-    join_statuses,
-    layout_of,
-    split_statuses,
-    to_decimal,
-)
+from punish_fast.punish.codes import CodedStates, State, StateError
 from punish_fast.punish.rules import PRESETS, Rules, name_of, validate_rules
 from punish_fast.punish.states import _space
 from punish_fast.punish.states._space import ABSENT, FoundBlocks, Layer
@@ -96,7 +84,7 @@ class StateSpace:
         self._most_states = min(most_states, MOST_STATES)
         self.rules = validate_rules(rules)
         self.information = information_of(information)
-        self.layout = layout_of(rules)
+        self.layout = codes.layout_of(rules)
         self.places = places_of(self.information, rules)
         # One layer for each breath and, under `memoryless`, one for the time between measures.
         self.layers: list[Layer] = []
@@ -155,7 +143,7 @@ class StateSpace:
         """Return the codes of all statuses at the start of a measure."""
         rules = self.rules
         hps = sorted({min(rules.hp, hp + rules.healing) for hp in range(1, rules.hp + 1)})
-        return join_statuses(self.layout, Status(np.repeat(hps, len(hps)), np.tile(hps, len(hps)), 0, 0, 0, 0))
+        return codes.join_statuses(self.layout, Status(np.repeat(hps, len(hps)), np.tile(hps, len(hps)), 0, 0, 0, 0))
 
     def _discover(
         self, begin: int, end: int, outcomes: BreathOutcomes, before: Layer, order: np.ndarray, rooms: list[FoundBlocks]
@@ -186,7 +174,7 @@ class StateSpace:
 
     def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
         """Return the layer of the reached states, whose indices begin at ``origin``."""
-        digits = cards_digits(self.places.weight, cards)
+        digits = codes.cards_digits(self.places.weight, cards)
         piles = np.stack([self.places.hand[digits], self.places.discard[digits]], axis=1)
         chosen, kind = _kinds(np.hstack([reached, piles.sum(axis=2).astype(np.uint64)]))
         words = np.ascontiguousarray(reached[chosen]).astype("<u8")
@@ -218,11 +206,11 @@ class StateSpace:
         """
         require_memoryless(self)
         layout = self.layout
-        codes = np.empty(self.n_states, dtype=np.uint64)
+        code = np.empty(self.n_states, dtype=np.uint64)
         for number, layer in enumerate(self.layers):
             cards = np.repeat(number * layout.n_cards_codes + layer.cards, np.diff(layer.first))
-            codes[layer.first[0] : layer.first[-1]] = cards * layout.n_statuses + layer.status
-        return codes
+            code[layer.first[0] : layer.first[-1]] = cards * layout.n_statuses + layer.status
+        return code
 
     @property
     def is_memoryless(self) -> bool:
@@ -259,7 +247,7 @@ class StateSpace:
         """
         if not 0 <= index < self.n_states:
             raise IndexError(f"index {index}: is not from 0 to {self.n_states - 1}")
-        return decode(self.layout, int(self.code[index]))
+        return codes.decode(self.layout, int(self.code[index]))
 
     def index(self, state: State) -> int:
         """Return the index of a state.
@@ -286,7 +274,7 @@ class StateSpace:
 
     @cached_property
     def _legal(self) -> tuple[np.ndarray, np.ndarray]:
-        status = split_statuses(self.layout, np.arange(self.layout.n_statuses))
+        status = codes.split_statuses(self.layout, np.arange(self.layout.n_statuses))
         modes = np.where(status.own_feinted < self.layout.feints, PICKS_OR_FEINTS, PICKS)
         modes[status.own_exhausted > 0] = RESTS
         ptr = np.zeros(self.n_states + 1, dtype=np.int64)
@@ -315,7 +303,7 @@ class StateSpace:
     def first_status(self) -> int:
         """Rank of the status with which a game begins, the same in all blocks of the first breath."""
         status = Status(self.rules.hp, self.rules.hp, 0, 0, 0, 0)
-        return int(self.layers[0].rank[0, join_statuses(self.layout, status)])
+        return int(self.layers[0].rank[0, codes.join_statuses(self.layout, status)])
 
     @property
     def n_openings(self) -> int:
@@ -331,7 +319,7 @@ class StateSpace:
 def empty_space(rules: Rules) -> StateSpace:
     """Return a space without states, to compile kernels that take its arrays."""
     space = StateSpace.__new__(StateSpace)
-    space.rules, space.information, space.layout = rules, information_of("memoryless"), layout_of(rules)
+    space.rules, space.information, space.layout = rules, information_of("memoryless"), codes.layout_of(rules)
     space.places = places_of(space.information, rules)
     nothing = np.zeros((0, space._n_words), dtype=np.uint64)
     space._most_states = MOST_STATES
@@ -379,10 +367,10 @@ def require_memoryless(space: StateSpace) -> None:
 
 def index_of(states: CodedStates, state: State) -> int:
     """Return the index of a state, or raise `StateError` if it contradicts the rules or is not reachable."""
-    code = np.uint64(encode(states.layout, state))
+    code = np.uint64(codes.encode(states.layout, state))
     index = int(np.searchsorted(states.code, code))
     if index == len(states.code) or states.code[index] != code:
-        raise StateError(f"state {to_decimal(state)}: no game reaches it")
+        raise StateError(f"state {codes.to_decimal(state)}: no game reaches it")
     return index
 
 
