@@ -194,7 +194,7 @@ def enemy_text(enemy: dict[str, Any]) -> str:
     JSON keys:
         kind (string): `built-in`, `agent`, `strategy` or `unknown`.
         name (string): Name of a built-in player.
-        file (string): Name of the file of an agent or a strategy.
+        file (string): File name of an agent or a strategy.
         digest (string): Digest of the values of an agent.
         temperature (number, values): Temperature of softmax play, if it was given.
         imported_from (string): Name of the file from which the agent was imported.

@@ -49,8 +49,8 @@ class Cost(NamedTuple):
         loss_error (number or null, from 0 to 1): Standard error of `loss`, clustered by game.
         share (number or null, from 0 to 1): Share of all losses.
         people (object of optional numbers by play, from 0 to 1): Frequency of each play in the recorded choices.
-        strategy (object of optional numbers by play, from 0 to 1): Frequency of each play of the strategy in the same
-            states.
+        strategy (object of optional numbers by play, from 0 to 1): Frequency of each play under the strategy, in the
+            same states.
     """
 
     grouping: str  # name of the grouping

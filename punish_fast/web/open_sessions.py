@@ -19,7 +19,7 @@ from punish_fast.web.table import ID_BYTES, OpenSession, Seat
 # Seconds without a request after which a running game expires, and after which a finished game expires.
 _IDLE, _OVER = 3600.0, 900.0
 # Seconds without a request after which a running game may be cleared to make room.
-# The maximum time per move in a game between two users has the same value.
+# A game between two users allows the same maximum time per move.
 QUIET = 600.0
 # Seconds after a choice during which a running game is cleared only if all games of its client are as recent.
 _RECENT = 60.0

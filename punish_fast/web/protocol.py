@@ -30,7 +30,7 @@ class BoundedProtocol(H11Protocol):
         """Start the timer for the first request. If too many connections are open, abort one."""
         super().connection_made(transport)
         self._host = network_of(self.client[0]) if self.client else ""
-        # TCP_NODELAY sends a response body immediately, up to 40 ms before the client acknowledges the head.
+        # Without TCP_NODELAY, a response body waits up to 40 ms, until the client has acknowledged the head.
         # asyncio sets this option only for sockets created with protocol 6 (TCP), and the protocol here is 0.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Pause writing when the system buffer is full, to keep at most one response in memory.
