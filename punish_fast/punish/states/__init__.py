@@ -1,1 +1,1 @@
-"""The states of the game: enumeration, information models, redeals and openings."""
+"""States of the game: enumeration, information models, redeals and openings."""

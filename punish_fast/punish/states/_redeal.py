@@ -1,21 +1,21 @@
-"""Redeal after a measure: the possible deals of hand and revealed cards, with their probabilities.
+"""Redeal after a measure: possible deals of a hand and revealed cards, and their probabilities.
 
-The pool is the discard pile ``M``. If the rules reshuffle, the deck ``K`` joins the pool. ``K`` consists of ``d`` of
-the unseen cards ``U``, with all subsets equally likely. The player draws ``D`` from the pool, then ``R`` is revealed::
+The pool is the discard pile ``M``. If the rules reshuffle, the deck ``K`` joins the pool. ``K`` consists of ``d``
+unseen cards from ``U``, and all subsets are equally likely. The player draws ``D`` from the pool, then ``R`` is
+revealed::
 
     ways(D, R) = sum_K  C(U, K) C(M + K, D) C(M + K - D, R)            (products of binomials over the kinds)
 
-This sum of products over the kinds is a coefficient of a product of polynomials, one for each kind::
+This sum is a coefficient in a product of polynomials, one for each kind of card::
 
     ways(D, R) = [z^d]  prod_k  sum_j  C(U_k, j) C(M_k + j, D_k) C(M_k + j - D_k, R_k) z^j
 
-A depth-first search over the kinds that stores partial products therefore lists every deal once, with its weight, in
-the order of the codes. Under the notebook's rules the deck does not join the pool, so ``d = 0``.
+Therefore, a depth-first search over the kinds lists every deal once, with its weight, in the order of the codes. The
+search stores partial products. Under the notebook's rules, the deck does not join the pool, so ``d = 0``.
 
-Deals are counted without computing weights. The polynomial of a kind has a term for every ``j`` from the number of
-cards missing from the discard pile, ``max(0, D_k + R_k - M_k)``, to ``U_k``. A deal is therefore possible if at most
-``U_k`` cards of each kind, and at most ``d`` cards in total, are missing. These deals are counted by dynamic
-programming over the kinds.
+Counting deals requires no weights. The polynomial of a kind has a term for every ``j`` from the number of cards missing
+from the discard pile, ``max(0, D_k + R_k - M_k)``, to ``U_k``. A deal is possible if at most ``U_k`` cards of each kind
+and at most ``d`` cards in total are missing. Dynamic programming over the kinds counts these deals.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from punish_fast.runtime._jit import kernel, routine
 
 @routine
 def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
-    """Set ``product[kind + 1]`` to ``product[kind]`` times the kind's polynomial; return False if this factor is 0."""
+    """Set ``product[kind + 1]`` to ``product[kind]`` times the kind's polynomial. Return False if this factor is 0."""
     degree = product.shape[1] - 1
     product[kind + 1, :] = 0.0
     positive = False
@@ -47,9 +47,10 @@ def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
 def redeal(layout, piles, sizes, joining, codes, weights):
     """Write the cards codes and weights of all deals, and return the number of deals and the sum of their weights.
 
-    ``piles`` contains the counts of the player's hand, the discard pile and the unseen cards, and ``sizes`` the sizes
-    of hand and discard pile. ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind leave the
-    pool, ``drawn`` of which go to the hand. ``left`` contains the numbers of cards still to be drawn and revealed.
+    ``piles`` contains the counts of the player's hand, the discard pile and the unseen cards. ``sizes`` contains the
+    sizes of hand and discard pile. ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind
+    leave the pool, and ``drawn`` of these go to the hand. ``left`` contains the numbers of cards that the search must
+    still draw and reveal.
     """
     product = np.zeros((N_KINDS + 1, joining + 1))
     product[0, 0] = 1.0
@@ -79,7 +80,7 @@ def redeal(layout, piles, sizes, joining, codes, weights):
             kind += 1
             left[kind, 0] = draws - drawn[kind - 1]
             left[kind, 1] = reveals - shown
-            # The last kind must supply all remaining cards.
+            # The last kind must provide all remaining cards.
             both[kind] = left[kind, 0] + left[kind, 1] if kind == N_KINDS - 1 else 0
             drawn[kind] = max(0, both[kind] - left[kind, 1]) - 1
         elif product[N_KINDS, joining] > 0:
@@ -96,8 +97,8 @@ def redeal(layout, piles, sizes, joining, codes, weights):
 def count_deals(layout, piles, sizes, joining, ways):
     """Return the number of deals that `redeal` lists.
 
-    Set ``ways[kind, lack, drawn, shown]`` to the number of ways to draw ``drawn`` and reveal ``shown`` cards of the
-    kinds before ``kind``, with ``lack`` of these cards missing from the discard pile.
+    Set ``ways[kind, lack, drawn, shown]`` to the number of ways to draw ``drawn`` cards and reveal ``shown`` cards of
+    the kinds before ``kind`` if ``lack`` of these cards are missing from the discard pile.
     """
     draws, reveals = layout.hand_size - sizes[0], layout.reveal_size
     ways[:] = 0
@@ -130,9 +131,9 @@ def joining_cards(layout, reshuffles, drawn):
 
 @kernel
 def count_redeals(blocks, layout, reshuffles, layer, rows):
-    """Count the possible deals after each state of the given blocks, and find each row's owner.
+    """Count the possible deals after each state in the given blocks, and find the owner of each row.
 
-    The owner is the first row of the block with the same deals. ``rows`` is as for `count_entries`.
+    The owner is the first row of the block with the same deals. `count_entries` describes ``rows``.
     """
     state_ptr, first_row, lengths, owner = rows
     shape = (N_KINDS + 1, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1)
@@ -158,7 +159,7 @@ def count_redeals(blocks, layout, reshuffles, layer, rows):
 
 @routine
 def pool_key(piles, hand_size, joining):
-    """Encode all variables that determine the deals and their weights, except for the kept cards, as an integer."""
+    """Encode everything that determines the deals and their weights, except for the kept cards, as an integer."""
     key = hand_size * len(BINOMIAL) + joining
     for kind in range(N_KINDS):
         key = 10 * key + piles[1, kind]
@@ -169,11 +170,11 @@ def pool_key(piles, hand_size, joining):
 
 @kernel
 def fill_redeals(blocks, layout, places, reshuffles, layers, rows):
-    """Fill the rows of the given blocks of the layer between two measures.
+    """Fill the rows of the given blocks in the layer between two measures.
 
-    ``layers`` contains the layer between two measures and the first layer, whose blocks are all of kind 0. States that
-    differ only in HP have the same deals. Deals are listed without the kept cards, so that blocks can share them. This
-    is fastest if blocks with the same discard pile and size of the hand are adjacent.
+    ``layers`` contains the layer between two measures and the first layer. All blocks of the first layer have kind 0.
+    States that differ only in HP have the same deals. Deals are listed without the kept cards, so that blocks can share
+    deals. The kernel is fastest if blocks with the same discard pile and the same size of the hand are adjacent.
     """
     layer, opening = layers
     state_ptr, indptr, indices, data_ptr, data, _, first_row = rows
@@ -181,7 +182,7 @@ def fill_redeals(blocks, layout, places, reshuffles, layers, rows):
     codes, weights, columns = np.zeros(most, dtype=np.int64), np.zeros(most), np.zeros(most, dtype=np.int64)
     digits = np.zeros((most, N_KINDS), dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
-    # Part of a cards code for each kind and digit of a deal.
+    # Contribution of each kind and digit of a deal to a cards code.
     part = np.zeros((N_KINDS, len(places.hand)), dtype=np.int64)
     listed = -1
     n = 0

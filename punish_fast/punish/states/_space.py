@@ -1,18 +1,18 @@
-"""Enumeration and numbering of the states of each layer, starting from the previous layer.
+"""Enumeration and numbering of the states in each layer, given the previous layer.
 
-A layer is a sorted list of blocks. A block contains the states with the same cards. Blocks are of the same *kind*
-if their statuses and the sizes of their hands and discard piles are equal. A layer with thousands of blocks has only
-about a hundred kinds. States are numbered in the order of their codes, so the index of a state is the first index of
-its block plus the rank of its status in blocks of this kind::
+A layer is a sorted list of blocks. A block contains the states with the same cards. Blocks have the same *kind* if
+their statuses and the sizes of their hands and discard piles are equal. A layer with thousands of blocks has only about
+a hundred kinds. States are numbered in the order of their codes. Therefore, the index of a state is the first index of
+the block plus the rank of the status in blocks of this kind::
 
     index(cards, status) = first[b] + rank[kind[b], status]  b = block of the cards, found in a hash table
 
 If a table with one slot for each cards code takes at most 16 MiB, the hash table of a layer has this size, and lookups
-never collide. Otherwise the hash table has two slots per block and uses linear probing.
+never collide. Otherwise, the hash table has two slots per block and uses linear probing.
 
-A *move* from a block consists of a pick (5 for rest) and the joining cards (see ``outcomes.py``). A move determines
-the cards code of the next block: the code after the cards have joined, plus the change caused by the pick. The statuses
-after a move are the same for all blocks of a kind, so they are computed once per kind, as a bit set.
+A *move* from a block consists of a pick (5 for rest) and the joining cards (``outcomes.py``). A move determines the
+cards code of the next block: the code after the cards have joined, plus the change caused by the pick. The statuses
+after a move are the same for all blocks of a kind, so a bit set of statuses is computed once per kind.
 """
 
 from typing import NamedTuple
@@ -25,33 +25,33 @@ from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, possible_adde
 from punish_fast.punish.states.outcomes import FEINT, N_WAYS, REST_WAY
 from punish_fast.runtime._jit import kernel, optimized_routine, routine
 
-# Entry of the rank table for a status that does not occur in the block.
+# Entry of the rank table if a status does not occur in the block.
 ABSENT = np.uint16(65535)
 
 
 class Layer(NamedTuple):
-    """The blocks and states of one layer."""
+    """Blocks and states of a layer."""
 
     cards: np.ndarray  # int64 [n_blocks], cards codes, ascending
     first: np.ndarray  # int32 [n_blocks + 1], row of the first state of each block
     kind: np.ndarray  # int32 [n_blocks], kind of each block
-    # uint16 [n_kinds + 1, n_statuses], rank of each status in the blocks of a kind, or `ABSENT`. In the last row,
-    # for wins and losses, the rank of a status is the status.
+    # uint16 [n_kinds + 1, n_statuses], rank of each status in the blocks of a kind, or `ABSENT`.
+    # In the last row, for wins and losses, the rank of a status is the status.
     rank: np.ndarray
-    statuses: np.ndarray  # uint16 [n_kinds, n_statuses], statuses of each kind, followed by all others
+    statuses: np.ndarray  # uint16 [n_kinds, n_statuses], statuses of each kind, followed by all other statuses
     slots: np.ndarray  # int32 [size], hash table from cards codes to blocks, or -1 for an empty slot
     piles: np.ndarray  # uint8 [n_blocks, 2, 5], hand and discard pile of each block
 
     @property
     def status(self) -> np.ndarray:
-        """Status of each state of the layer, uint16 ``[n_states]``."""
+        """Status of each state in the layer, uint16 ``[n_states]``."""
         lengths = np.diff(self.first)
         rank = np.arange(lengths.sum()) - np.repeat(self.first[:-1] - self.first[0], lengths)
         return self.statuses[np.repeat(self.kind, lengths), rank]
 
 
 class FoundBlocks(NamedTuple):
-    """Blocks that were found, in any order, in arrays that may be larger than needed."""
+    """Blocks found so far, in any order. Arrays can be larger than needed."""
 
     slots: np.ndarray  # int32, hash table from cards codes to blocks (see `Layer`)
     cards: np.ndarray  # int64 [size], cards codes
@@ -60,14 +60,14 @@ class FoundBlocks(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """The moves from a block, and working memory to list them. Arrays are int64."""
+    """Moves from a block, and working memory to list moves. Arrays are int64 by default."""
 
     piles: np.ndarray  # [3, 5], hand, discard pile and unseen cards
     digits: np.ndarray  # [5], digits of the cards code
     reach: np.ndarray  # [6, n_draws], bit masks of the multisets that do not end the game, by pick and player's draw
-    possible: np.ndarray  # [n_draws], bit masks of the multisets that the unseen cards contain, by player's draw
-    part: np.ndarray  # [5, 4], part of the cards code after 0 to 3 cards of each kind have joined
-    multiset: np.ndarray  # [56], multisets that can join
+    possible: np.ndarray  # [n_draws], bit masks of the multisets within the unseen cards, by player's draw
+    part: np.ndarray  # [5, 4], contribution of each kind to the cards code after 0 to 3 cards have joined
+    multiset: np.ndarray  # [56], multisets of cards that can join
     joined: np.ndarray  # [56], cards code after each multiset in `multiset` has joined
     change: np.ndarray  # [4], change of the cards code by a pick if 0 to 3 cards of the picked kind join
     number: np.ndarray  # [6 * 56 * n_draws], move numbers: ``(pick * n_draws + draw) * 56 + multiset``
@@ -91,13 +91,13 @@ def find_block(layer, cards):
 
 @routine
 def row_of(layer, block, status):
-    """Return the index of a state in the layer."""
+    """Return the index of a state in a layer."""
     return layer.first[block] + layer.rank[layer.kind[block], status]
 
 
 @routine
 def insert_cards(cards, slots, found, n_found):
-    """Add a cards code to ``found`` and its hash table unless it is there, and return its index in ``found``."""
+    """Return the index of a cards code in ``found``. Add a missing code to ``found`` and its hash table."""
     size = len(slots)
     slot = cards if cards < size else cards % size
     while slots[slot] >= 0:
@@ -118,7 +118,7 @@ def index_blocks(cards, slots):
 
 @routine
 def first_way(layout, code, status, sizes):
-    """Return the index of the first way of a status in `BreathOutcomes`. An enemy without cards counts as exhausted."""
+    """Return the index of a status's first way in `BreathOutcomes`. An enemy without cards counts as exhausted."""
     resting = status.enemy_exhausted == 0 and count_enemy_hand(layout, status, sizes) == 0
     return (np.int64(code) + (layout.feints + 1 if resting else 0)) * N_WAYS
 
@@ -131,7 +131,7 @@ def block_statuses(layer, block):
 
 @routine
 def open_block(layout, layer, block, piles):
-    """Write hand, discard pile and unseen cards of a block to ``piles``; return the sizes of hand and discard pile."""
+    """Write hand, discard pile and unseen cards of a block to ``piles``. Return the sizes of hand and discard pile."""
     own, copies = layer.piles, layout.copies
     hand_size = 0
     discard_size = 0
@@ -166,7 +166,7 @@ def room_for_moves(outcomes):
 
 @routine
 def list_next_statuses(layout, outcomes, layer, block, sizes, reach, after):
-    """Set ``after[move]`` to the bit set of the next statuses of a block, and ``reach`` to the moves that have any."""
+    """Set ``after[move]`` to the bit set of next statuses of a block, and ``reach`` to the moves with next statuses."""
     ptr, joined, status_after, _, _, _, _ = outcomes
     n_joins = N_ADDED * reach.shape[1]
     reach[:] = 0
@@ -187,7 +187,7 @@ def list_next_statuses(layout, outcomes, layer, block, sizes, reach, after):
 
 @routine
 def list_possible(unseen, possible):
-    """Set ``possible[d]`` to a bit mask of the multisets left in ``unseen`` after the player's draw ``d`` (0: none)."""
+    """Set ``possible[d]`` to a bit mask of the multisets in ``unseen`` after the player's draw ``d`` (0 for none)."""
     possible[0] = possible_added(unseen)
     for draw in range(1, len(possible)):
         kind = draw - 1
@@ -200,7 +200,7 @@ def list_possible(unseen, possible):
 
 @optimized_routine
 def join_multisets(places, joining, moves):
-    """List the multisets in ``joining``, with the cards code after each has joined, and return their number."""
+    """List the multisets in ``joining`` and the cards codes after each has joined. Return the number of multisets."""
     part, multiset, joined, digits = moves.part, moves.multiset, moves.joined, moves.digits
     weight, digit_after = places.weight, places.joined
     for kind in range(N_KINDS):
@@ -219,7 +219,7 @@ def join_multisets(places, joining, moves):
 
 @routine
 def pick_card(places, digits, pick, change):
-    """Set ``change[n]`` to the change of the cards code due to a pick if ``n`` cards (0 to 3) of its kind join."""
+    """Set ``change[n]`` to the change of the cards code caused by a pick if ``n`` cards (0 to 3) of its kind join."""
     weight, digit_after = places.weight[pick], places.joined
     before, picked = digits[pick], places.move[OWN_PICK, digits[pick]]
     for n in range(len(change)):
@@ -263,9 +263,9 @@ def list_moves(places, layer, block, moves):
 
 @kernel
 def discover(begin, end, layout, places, outcomes, layer, order, found):
-    """Add the successors of the blocks ``order[begin:end]`` to ``found``, and stop if its arrays might overflow.
+    """Add the successors of the blocks ``order[begin:end]`` to ``found``. Stop before the arrays might overflow.
 
-    Return the end of the blocks that were processed and the new number of blocks in ``found``. It is fastest if blocks
+    Return the end of the processed blocks, and the new number of blocks in ``found``. The kernel is fastest if blocks
     of the same kind are adjacent.
     """
     slots, codes, statuses, n_found = found
@@ -294,7 +294,7 @@ def discover(begin, end, layout, places, outcomes, layer, order, found):
 def list_legal(layout, layer, modes, state_ptr, action):
     """List the legal actions in the states of a layer, given the player's mode for each status.
 
-    Set ``state_ptr`` for all states after the first one of the layer. A player without cards rests.
+    Set ``state_ptr`` for all states after the first state of the layer. A player without cards rests.
     """
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(len(layer.cards)):

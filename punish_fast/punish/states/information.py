@@ -1,14 +1,14 @@
-"""Information models: how much of a measure players remember.
+"""Information models: definitions of how much players remember in a measure.
 
-Both players see all cards that are played in a measure. An information model defines how much of this they remember,
-by listing the *places* of the discard pile that they distinguish:
+Both players see all cards that are played in a measure. An information model divides the discard pile into *places*.
+Players remember the place of each card:
 
 *memoryless*: players remember only which cards are in the discard pile. One player's decision process uses this model.
 
-*memory*: players remember which cards were revealed, which they played and which the enemy played, but not the order.
+*memory*: players remember the revealed cards, their own cards and the enemy's cards, but not the order of the cards.
 
-Under both models, players forget everything before the last deal. A model is *finer* than another if it distinguishes
-all states that the other distinguishes.
+Under both models, players forget everything before the last deal. A model is *finer* than a second model if it
+distinguishes all states that the second model distinguishes.
 """
 
 from itertools import combinations_with_replacement
@@ -41,23 +41,23 @@ class Information(NamedTuple):
 
     @property
     def keeps_revealed(self) -> bool:
-        """True if revealed cards are distinguished from played ones."""
+        """True if the model distinguishes revealed cards from played cards."""
         return self.revealed not in (self.own, self.enemy)
 
 
 _MODELS = (Information("memoryless", 0, 0, 0), Information("memory", 0, 1, 2))
-# Each model is finer than the one before.
+# Names of all models. Each model is finer than the previous model.
 MODELS = tuple(model.name for model in _MODELS)
 
 
 def information_of(name: str) -> Information:
-    """Return the information model with this name, or raise `InformationError` if it is unknown."""
+    """Return an information model by name. Raise `InformationError` if the name is unknown."""
     check_allowed(name in MODELS, InformationError, "information", repr(name), f"one of {', '.join(MODELS)}")
     return _MODELS[MODELS.index(name)]
 
 
 def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
-    """Return all tuples of counts ``(hand, *places)`` of one kind of card in the order of their digits."""
+    """Return all tuples of counts ``(hand, *places)`` for one kind of card, in the order of the digits."""
     n_tuples = information.n_places + 1
     tuples = [
         tuple(chosen.count(k) for k in range(n_tuples))
@@ -68,7 +68,7 @@ def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
 
 
 def places_of(information: Information, rules: Rules) -> Places:
-    """Return the digit tables of cards codes under an information model."""
+    """Return the tables for digits of cards codes under an information model."""
     tuples = tuples_of(information, rules)
     number = {t: digit for digit, t in enumerate(tuples)}
     n_digits = [sum(sum(t) <= copies for t in tuples) for copies in rules.copies]
@@ -98,7 +98,7 @@ def places_of(information: Information, rules: Rules) -> Places:
 def revealed_cards(information: Information, rules: Rules, cards: np.ndarray) -> np.ndarray:
     """Encode the revealed cards of each cards code as an integer, int64 ``[n]``.
 
-    The model must distinguish revealed cards from played ones.
+    The model must distinguish revealed cards from played cards.
     """
     revealed = np.array([t[1 + information.revealed] for t in tuples_of(information, rules)])
     counts = revealed[cards_digits(places_of(information, rules).weight, cards)]
@@ -122,5 +122,5 @@ def digits_within(fine: Information, coarse: Information, rules: Rules) -> np.nd
 
 
 def list_counts(most: np.ndarray) -> np.ndarray:
-    """Return all counts of the five cards up to ``most``, int64 ``[5]``, in lexicographic order, int64 ``[k, 5]``."""
+    """Return all counts up to ``most``, int64 ``[5]``, for the five cards, int64 ``[k, 5]``, in lexicographic order."""
     return np.indices((most + 1).tolist()).reshape(len(most), -1).T.copy()

@@ -1,11 +1,11 @@
-"""Openings: the deals that begin a game, with their probabilities, and the value of each card.
+"""Openings: initial deals, their probabilities, and the value of each card.
 
 A hand ``D`` is dealt from all cards ``M``, and cards ``R`` are revealed from the rest, uniformly at random::
 
     P(D, R) = prod_k C(M_k, D_k) / C(|M|, |D|)  *  prod_k C(M_k - D_k, R_k) / C(|M| - |D|, |R|)
 
-The worth of a card is the conditional expectation ``E[v | n copies of the card in hand]`` and its average step, the
-slope of the weighted least squares line through these expectations.
+The value of a card consists of the conditional expectations ``E[v | n copies of the card in hand]`` and their average
+step, the slope of the weighted least squares line through these expectations.
 """
 
 from dataclasses import dataclass
@@ -22,22 +22,22 @@ class Openings(NamedTuple):
     """All openings of a game, in the order of their codes."""
 
     state: np.ndarray  # int64 [n], indices of the openings' states
-    hand: np.ndarray  # int64 [n, 5], hands dealt
-    revealed: np.ndarray  # int64 [n, 5], cards revealed
+    hand: np.ndarray  # int64 [n, 5], dealt hands
+    revealed: np.ndarray  # int64 [n, 5], revealed cards
     p: np.ndarray  # float64 [n], probabilities
 
 
 @dataclass(frozen=True)
 class Worth:
-    """Expected value of the openings, by copies of a card in hand or among the revealed cards."""
+    """Expected value of the openings, by a card's number of copies in hand or among the revealed cards."""
 
     copies: np.ndarray  # int64 [m], possible numbers of copies, ascending
-    mean: np.ndarray  # float64 [m], expected value of the openings with each number of copies
+    mean: np.ndarray  # float64 [m], expected value of the openings, by number of copies
     step: float  # average gain from one more copy, or NaN if all openings have the same number of copies
 
 
 def openings(states: CodedStates) -> Openings:
-    """Return the openings of a game: the states of breath 1 with full HP on both sides."""
+    """Return the openings of a game: states in breath 1 with full HP on both sides."""
     rules, layout = states.rules, states.layout
     end = int(np.searchsorted(states.code, np.uint64(layout.n_cards_codes * layout.n_statuses)))
     digits = digits_of(states, np.arange(end)).astype(np.int64)
@@ -52,10 +52,10 @@ def openings(states: CodedStates) -> Openings:
 
 
 def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
-    """Return the expected value of the openings, by copies of a card.
+    """Return the expected value of the openings, by a card's number of copies.
 
-    For each opening, ``counts``, ``p`` and ``value`` (``[n]`` each) contain the number of copies, in hand or among the
-    revealed cards, the probability and the value.
+    For each opening, ``counts`` contains the number of copies in hand or among the revealed cards, ``p`` the
+    probability, and ``value`` the value (``[n]`` each).
     """
     copies, place = np.unique(counts, return_inverse=True)
     share = np.bincount(place, weights=p)
@@ -67,5 +67,5 @@ def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
 
 
 def worth_of_cards(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> dict[str, Worth]:
-    """Return the value of each card. ``counts``, ``[n, 5]``, contains the copies of the cards in each opening."""
+    """Return the value of each card. ``counts``, ``[n, 5]``, contains the number of copies in each opening."""
     return {card: worth(copies, p, value) for card, copies in zip(CARDS, counts.T, strict=True)}

@@ -1,18 +1,19 @@
-"""Outcomes of one breath, tabulated by status for use with all cards.
+"""Outcomes of one breath, tabulated by status and independent of the cards.
 
 A breath changes cards and status independently. The player's pick leaves the hand, and up to three unseen cards *join*
 the discard pile: the player's draw for a feint, the enemy's pick and the enemy's draw. The next status depends on the
-previous status and the two resolved cards. For every status and every *way* to act (resolve one of five cards, feint or
-rest), the successors are therefore listed once as *outcomes*: a win, a loss, or the joining cards and the next status.
-*Plays* (player's draw, enemy's pick, enemy's draw) with the same outcome are merged here and nowhere else.
+previous status and the two resolved cards. A *way* to act is to resolve one of five cards, to feint or to rest. For
+every status and way, the successors are therefore listed once as *outcomes*: a win, a loss, or the joining cards and
+the next status. A *play* consists of the player's draw, the enemy's pick and the enemy's draw. Plays with the same
+outcome are merged only in this module.
 
-Joining cards are numbered ``56 * draw + multiset``. Under ``memoryless``, ``draw`` is 0 and the multiset contains all
+Joining cards are numbered ``56 * draw + multiset``. Under ``memoryless``, ``draw`` is 0, and the multiset contains all
 joining cards. If a model distinguishes the two players' cards, ``draw`` is the kind of the player's draw plus 1 (0 for
-none), and the multiset contains only the enemy's cards.
+no draw), and the multiset contains only the enemy's cards.
 
-Plays are numbered ``31 * d + e``, where ``d`` is the kind of the player's draw plus 1 (0 for none). The enemy's play
-``e`` is 0 for rest, ``1 + pick`` for a pick without a feint and ``6 + 5 * pick + draw`` for a feint. An outcome is
-possible if and only if the unseen cards contain the cards of one of its plays.
+Plays are numbered ``31 * d + e``, where ``d`` is the kind of the player's draw plus 1 (0 for no draw). The enemy's play
+``e`` is 0 for rest, ``1 + pick`` for a pick without a feint, and ``6 + 5 * pick + draw`` for a feint. An outcome is
+possible if and only if the unseen cards contain all cards in one of its plays.
 """
 
 from typing import NamedTuple
@@ -27,7 +28,7 @@ N_ENEMY_PLAYS = 1 + N_KINDS + N_KINDS * N_KINDS
 N_PLAYS = (1 + N_KINDS) * N_ENEMY_PLAYS
 EMPTY = 0
 
-# Pick, draw (5 for none), resolved card and feint flag of each enemy play.
+# Pick, draw (5 for no draw), resolved card and feint flag for each of the enemy's plays.
 _no_draw = [(REST, REST)] + [(pick, N_KINDS) for pick in range(N_KINDS)]
 _draws = [(pick, draw) for pick in range(N_KINDS) for draw in range(N_KINDS)]
 PICK_OF = np.array([pick for pick, _ in _no_draw + _draws])
@@ -35,21 +36,21 @@ DRAW_OF = np.array([draw for _, draw in _no_draw + _draws])
 RESOLVED_OF = np.where(DRAW_OF == N_KINDS, PICK_OF, DRAW_OF)
 FEINTS_OF = (DRAW_OF < N_KINDS).astype(np.int64)
 
-# Ways to act: 0 to 4 resolve a card of that kind without a feint, 5 is rest, and 6 is a feint.
+# Ways to act: 0 to 4 resolve a card of this kind without a feint, 5 is rest, and 6 is a feint.
 REST_WAY = REST
 FEINT = 6
 N_WAYS = 7
 
 
 class BreathOutcomes(NamedTuple):
-    """The outcomes of every status and way, for the last breath of a measure or for all other breaths."""
+    """Outcomes of every status and way, for the last breath of a measure or for all other breaths."""
 
-    # int32 [n_statuses * 7 + 1]: the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``. They are in the
-    # order of their successors' codes, followed by a win and a loss.
+    # int32 [n_statuses * 7 + 1]: the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``.
+    # Outcomes are in the order of their successors' codes, followed by a win and a loss.
     ptr: np.ndarray
     joined: np.ndarray  # uint16 [n], number of the joining cards, or 0 for win and loss
-    status: np.ndarray  # int32 [n], next status, or `WIN`, or `LOSS`
-    mask: np.ndarray  # int64 [n], bit mask of the multisets of joining cards (player's draw included) with this outcome
+    status: np.ndarray  # int32 [n], next status, `WIN` or `LOSS`
+    mask: np.ndarray  # int64 [n], bit mask of joining multisets (including the player's draw) with this outcome
     play_ptr: np.ndarray  # int32 [n + 1], first play of each outcome
     play: np.ndarray  # uint8 [m], plays of all outcomes
     n_draws: int  # 6, or 1 if the model does not distinguish the two players' cards
@@ -60,7 +61,7 @@ def tabulate_outcomes(layout: Layout, statuses: np.ndarray, tells_draws: bool) -
 
     Args:
         layout: Radices of the codes.
-        statuses: int32 ``[n_statuses, 12, 12]``, one of the tables of `status_tables`.
+        statuses: int32 ``[n_statuses, 12, 12]``, a table from `status_tables`.
         tells_draws: True if the information model distinguishes the two players' cards.
     """
     # The player resolves a card or rests, or feints and draws one of five cards.
@@ -78,7 +79,7 @@ def tabulate_outcomes(layout: Layout, statuses: np.ndarray, tells_draws: bool) -
     multiset = ADDED_AFTER[cards, own_draw[move]]
     joined = np.where(after < 0, 0, draw[move] * N_ADDED + cards if tells_draws else multiset)
     index = code * N_WAYS + way[move]
-    # Undecided games are sorted by cards and status, and are followed by wins and losses.
+    # Sort undecided games by cards and status, followed by wins and losses.
     n_keys = (N_KINDS + 1) * N_ADDED * layout.n_statuses
     key = index * (n_keys + 2) + np.where(after < 0, n_keys + WIN - after, joined * layout.n_statuses + after)
     order = np.argsort(key, kind="stable")

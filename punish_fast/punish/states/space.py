@@ -1,9 +1,9 @@
 """All information states of a game under an information model, breath by breath, in the order of their codes.
 
 The first layer combines every deal of a hand and revealed cards with every pair of HP that is possible at the start of
-a measure. Each further layer contains the successors of the previous one. Under ``memoryless``, the last layer contains
-the states between two measures. Finer models lack this layer, because they are used only in the graph of the two-player
-game. That graph has nodes between measures instead.
+a measure. Each later layer contains the successors of the previous layer. Under ``memoryless``, the last layer contains
+the states between two measures. Finer models do not need this layer, because only the graph of the two-player game uses
+them, and the graph has nodes between measures instead.
 """
 
 from collections.abc import Callable
@@ -25,23 +25,22 @@ from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
-# Tensors and graphs use int32 indices for the states and the two terminals that follow them.
+# Tensors and graphs use int32 indices for the states and the two terminals.
 MOST_STATES = 2**31 - 3
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
-# Memory to number a block, in addition to three copies of the bit set of its statuses.
+# Memory in bytes to number a block, in addition to three copies of the block's bit set of statuses.
 _BLOCK_BYTES = 300
-# Number of blocks per call: large enough to make call overhead negligible, small enough to handle interrupts promptly.
+# Number of blocks per call. Larger numbers would delay interrupts, and smaller numbers would increase call overhead.
 _BLOCKS_AT_ONCE = 1 << 14
 
 Progress = Callable[[str, int, int], None]
 
 
 class StateSpace:
-    """The information states of a game, and the legal actions in each state.
+    """Information states of a game, and the legal actions in each state.
 
-    The pairs of a state and a legal action are the *rows* of the game. Policies are arrays with one probability for
-    each row.
+    A *row* is a pair of a state and a legal action. Policies are arrays with one probability for each row.
 
     Attributes:
         rules: Rules of the game.
@@ -60,8 +59,8 @@ class StateSpace:
 
         Args:
             rules: Rules of the game.
-            information: Information model. Under ``"memoryless"``, players remember which cards are in the discard
-                pile. Under ``"memory"``, they also remember which of them were revealed and who played the others.
+            information: Information model. Under ``"memoryless"``, players remember only which cards are in the discard
+                pile. Under ``"memory"``, they also remember which cards were revealed and who played the others.
             progress: Called as ``progress(text, done, layers)`` after each layer. The text includes the number of
                 states so far.
             most_states: Maximum number of states.
@@ -114,7 +113,7 @@ class StateSpace:
             return self._number(cards, np.tile(words, (len(cards), 1)), 0)
         before = self.layers[-1]
         rooms: list[FoundBlocks] = []
-        # Blocks of the same kind are adjacent.
+        # Sort the blocks to make blocks of the same kind adjacent.
         order = np.argsort(before.kind, kind="stable")
         weights = cumulated(np.diff(before.first)[order])
         for_chunks(self._discover, weights, outcomes_of(self, number - 1), before, order, rooms)
@@ -133,14 +132,14 @@ class StateSpace:
         return -(-self.layout.n_statuses // 64)
 
     def _opening_cards(self) -> np.ndarray:
-        """Return the sorted cards codes (int64) of all deals of a hand and revealed cards."""
+        """Return the sorted cards codes (int64) for all deals of a hand and revealed cards."""
         counts = list_counts(self.layout.copies)
         hands, revealed = (counts[counts.sum(axis=1) == n] for n in (self.rules.hand_size, self.rules.reveal_size))
         hand, shown = np.nonzero((hands[:, np.newaxis] + revealed <= self.layout.copies).all(axis=2))
         return np.sort(self.places.dealt[hands[hand], revealed[shown]] @ self.places.weight)
 
     def _opening_statuses(self) -> np.ndarray:
-        """Return the codes of all statuses at the start of a measure."""
+        """Return the codes of all possible statuses at the start of a measure."""
         rules = self.rules
         hps = sorted({min(rules.hp, hp + rules.healing) for hp in range(1, rules.hp + 1)})
         return codes.join_statuses(self.layout, Status(np.repeat(hps, len(hps)), np.tile(hps, len(hps)), 0, 0, 0, 0))
@@ -148,7 +147,7 @@ class StateSpace:
     def _discover(
         self, begin: int, end: int, outcomes: BreathOutcomes, before: Layer, order: np.ndarray, rooms: list[FoundBlocks]
     ) -> None:
-        """Add the successors of the blocks ``order[begin:end]`` to a room that no other thread uses."""
+        """Add the successors of the blocks ``order[begin:end]`` to an entry of ``rooms`` that no other thread uses."""
         try:
             room = rooms.pop()
         except IndexError:
@@ -173,7 +172,7 @@ class StateSpace:
         return np.full(n_codes if n_codes <= _DIRECT_SLOTS else 2 * n_blocks + 1, -1, dtype=np.int32)
 
     def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
-        """Return the layer of the reached states, whose indices begin at ``origin``."""
+        """Return the layer of the reached states. ``origin`` is the index of the first state in the layer."""
         digits = codes.cards_digits(self.places.weight, cards)
         piles = np.stack([self.places.hand[digits], self.places.discard[digits]], axis=1)
         chosen, kind = _kinds(np.hstack([reached, piles.sum(axis=2).astype(np.uint64)]))
@@ -280,7 +279,7 @@ class StateSpace:
         ptr = np.zeros(self.n_states + 1, dtype=np.int64)
         action = np.empty(N_ACTIONS * self.n_states, dtype=np.uint8)
         for number, layer in enumerate(self.layers):
-            # Between two measures, the status codes are different, and nobody plays.
+            # Between two measures, status codes have other digits, and players only rest.
             modes[:] = modes if number < self.rules.breaths else RESTS
             _space.list_legal(self.layout, layer, modes, ptr, action)
         return ptr, action[: ptr[-1]].copy()
@@ -294,20 +293,20 @@ class StateSpace:
     def action(self) -> np.ndarray:
         """Two-digit codes of the legal actions of all states, uint8 ``[n_rows]``, ascending in each state.
 
-        The first digit is the card: 1 guard, 2 rush, 3 dodge, 4 strike, 5 punish. The second digit is 1 for a feint
-        and otherwise 0. The code of rest is 90.
+        The first digit is the card: 1 guard, 2 rush, 3 dodge, 4 strike, 5 punish. The second digit is 1 for a feint,
+        otherwise 0. The code of rest is 90.
         """
         return self._legal[1]
 
     @property
     def first_status(self) -> int:
-        """Rank of the status with which a game begins, the same in all blocks of the first breath."""
+        """Rank of a game's initial status, which is the same in all blocks of the first breath."""
         status = Status(self.rules.hp, self.rules.hp, 0, 0, 0, 0)
         return int(self.layers[0].rank[0, codes.join_statuses(self.layout, status)])
 
     @property
     def n_openings(self) -> int:
-        """Number of possible hands and revealed cards in the first deal."""
+        """Number of openings."""
         return len(self.layers[0].cards)
 
     @property
@@ -317,7 +316,7 @@ class StateSpace:
 
 
 def empty_space(rules: Rules) -> StateSpace:
-    """Return a space without states, to compile kernels that take its arrays."""
+    """Return a space without states, used to compile kernels."""
     space = StateSpace.__new__(StateSpace)
     space.rules, space.information, space.layout = rules, information_of("memoryless"), codes.layout_of(rules)
     space.places = places_of(space.information, rules)
@@ -329,16 +328,16 @@ def empty_space(rules: Rules) -> StateSpace:
 
 
 def _enlarged(array: np.ndarray, n_used: int) -> np.ndarray:
-    """Return an array of four times the length, with the first ``n_used`` elements of ``array`` followed by zeros."""
+    """Return an array of four times the length: the first ``n_used`` elements of ``array``, followed by zeros."""
     larger = np.zeros((4 * len(array), *array.shape[1:]), dtype=array.dtype)
     larger[:n_used] = array[:n_used]
     return larger
 
 
 def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of a row of each kind, and the kind of each row of ``keys``, uint64 ``[n, k]``.
+    """Return a row of each kind, and the kind of each row, as indices. ``keys`` is uint64 ``[n, k]``.
 
-    Equal rows are found by their hashes. If rows with equal hashes differ, each row is a kind of its own.
+    Hashes identify equal rows. If different rows have the same hash, each row has its own kind.
     """
     factors = np.random.default_rng(0).integers(2**64, size=keys.shape[1], dtype=np.uint64)
     _, first, kind = np.unique(keys @ factors, return_index=True, return_inverse=True)
@@ -366,7 +365,7 @@ def require_memoryless(space: StateSpace) -> None:
 
 
 def index_of(states: CodedStates, state: State) -> int:
-    """Return the index of a state, or raise `StateError` if it contradicts the rules or is not reachable."""
+    """Return the index of a state. Raise `StateError` if the state contradicts the rules or is not reachable."""
     code = np.uint64(codes.encode(states.layout, state))
     index = int(np.searchsorted(states.code, code))
     if index == len(states.code) or states.code[index] != code:

@@ -1,1 +1,1 @@
-"""Transitions of the game against an enemy: stored in a tensor, or recomputed in each sweep."""
+"""Transitions of the game against an enemy, stored in a tensor or recomputed in each sweep."""

@@ -1,9 +1,10 @@
 """Marginals: probabilities of plays for a player who does not see the enemy's hand.
 
-Let ``n`` of the unseen cards ``U`` form the enemy's hand ``E``, and the other ``d`` the deck ``K = U - E``. The hand
-has probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
-and a feint draws from the deck without replacement. The *marginal* of a state contains the probability of each *play*
-(player's draw, enemy's pick, enemy's draw, numbered as in ``outcomes.py``), summed over the hands::
+Let ``n`` of the unseen cards ``U`` form the enemy's hand ``E``, and let the other ``d`` cards form the deck ``K = U -
+E``. The hand has probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy chooses action ``a`` with probability
+``strategy(E, a)``, and feints draw from the deck without replacement. A *play* consists of the player's draw, the
+enemy's pick and the enemy's draw (``outcomes.py``). The *marginal* of a state contains the probability of each play,
+summed over the hands::
 
     P(player draws none, pick j)            = sum_E P(E) strategy(E, j)
     P(player draws none, feint j draws r)   = sum_E P(E) strategy(E, j feint) K_r / d
@@ -30,9 +31,9 @@ UNIT = 2520.0
 
 
 class EnemyHands(NamedTuple):
-    """The possible hands of the enemy, given the cards that a player sees."""
+    """Possible hands of the enemy, given the cards that a player sees."""
 
-    n_hands: np.ndarray  # int64 [n_decks], number of different hands, by the number of cards drawn from the deck
+    n_hands: np.ndarray  # int64 [n_decks], number of distinct hands, by the number of cards drawn from the deck
     deck: np.ndarray  # int64 [n_decks, n, 5], cards left in the deck for each hand
     block: np.ndarray  # int64 [n_decks, n], block of the enemy's information states with each hand
     ways: np.ndarray  # float64 [n_decks, n], number of ways to draw each hand from the unseen cards
@@ -46,7 +47,7 @@ def denominator(enemy_hand, deck):
 
 @routine
 def list_kinds(pile, kinds):
-    """Write the kinds of card in a pile to ``kinds`` and return their number."""
+    """Write the kinds of cards in a pile to ``kinds``, and return their number."""
     n = 0
     for kind in range(N_KINDS):
         if pile[kind] > 0:
@@ -81,9 +82,9 @@ def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
 def add_hand(deck, n_deck, unseen, mode, own_feints, ways, weights, row, kinds, marginal):
     """Add the plays of an enemy to ``marginal``, given the cards left in the deck.
 
-    ``weights[row:]`` lists the probabilities of the legal actions in units of 1/2520: for each kind in hand, the
-    pick without a feint and, if a feint is left, the pick with a feint. ``kinds`` is working memory for five integers.
-    Plays in which the player draws a card are added only if ``own_feints`` is True.
+    ``weights[row:]`` contains the probabilities of the legal actions in units of 1/2520. For each kind of card in hand,
+    there is a pick without a feint and, if a feint is left, a pick with a feint. ``kinds`` is working memory for five
+    integers. If ``own_feints`` is False, skip plays in which the player draws a card.
     """
     n_kinds = list_kinds(deck, kinds)
     drawn = (kinds, n_kinds, n_kinds if own_feints else 0)
@@ -140,7 +141,7 @@ def room_for_hands(layout):
 
 @routine
 def list_hands(layout, layer, discard, unseen, hands):
-    """List the enemy's possible hands and the blocks of its information states, by the number of cards drawn."""
+    """List the enemy's possible hands and the blocks of its information states, by the number of drawn cards."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     for drawn in range(len(hands.n_hands)):
         n = 0
@@ -155,7 +156,7 @@ def list_hands(layout, layer, discard, unseen, hands):
             if n == len(hands.deck[drawn]):
                 break
             begun, deck = deck, hands.deck[drawn, n]
-            # Copy in a loop: for a slice assignment, Numba would compile error messages, a tenth of all compiled code.
+            # Copy in a loop. Numba compiles a slice assignment with error messages, a tenth of all compiled code.
             for kind in range(N_KINDS):
                 deck[kind] = begun[kind]
             more = next_subset(unseen, deck)
@@ -164,7 +165,7 @@ def list_hands(layout, layer, discard, unseen, hands):
 
 @inlined_routine
 def policy_marginal(layout, layer, state_ptr, policy, status, mode, unseen, hands, kinds, marginal):
-    """Compute the marginal against an enemy's policy, looked up in the mirrored state of each hand."""
+    """Compute the marginal against an enemy's policy, using the rows of the mirrored state for each hand."""
     mirrored = mirror_status(layout, status)
     own_feints = status.own_exhausted == 0 and status.own_feinted < layout.feints
     n_deck = deck_left(layout, status)

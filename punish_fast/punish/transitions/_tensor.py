@@ -1,16 +1,16 @@
-"""Rows of the transition tensor: entries are counted, then filled, each row by a single thread.
+"""Rows of the transition tensor. Entries are first counted, then filled. A single thread computes each row.
 
-Each row belongs to a state and an action. Its entries are the possible outcomes for the state's status and the type of
-action (see ``states/outcomes.py``). The probability of an outcome is the sum of the marginal (see ``_marginals.py``)
-over its plays. Which outcomes are possible depends only on the unseen cards, so counting requires no probabilities.
+Each row belongs to a state and an action. Its entries are the possible outcomes, given the state's status and the type
+of action (``states/outcomes.py``). The probability of an outcome is the sum of the marginal (``_marginals.py``) over
+the plays of the outcome. The unseen cards determine which outcomes are possible, so counting requires no probabilities.
 Outcomes are in the order of their successors' codes, so columns ascend within a row.
 
-The rows of all feints of a state have the same probabilities in the same order, but in different columns. So do the
-rows of redeals from states that differ only in HP. A compact tensor stores these probabilities once, for the first of
-these rows, their *owner*. The sparsity pattern does not depend on the enemy. Only probabilities and rewards do.
+The rows of all feints in a state have the same probabilities in the same order, but different columns. The same holds
+for redeals from states that differ only in HP. A compact tensor stores these probabilities once, for the first of these
+rows, the *owner*. The sparsity pattern does not depend on the enemy, but probabilities and rewards do.
 
-Numba counts references to an array whenever it is taken out of a tuple or sliced, and threads that do this
-simultaneously slow each other down. Loops over rows therefore pass each array as an argument and bundle only scalars.
+Numba counts references to an array whenever the array is sliced or taken out of a tuple. Threads that do this
+simultaneously slow each other down. Loops over rows therefore pass each array as an argument, and bundle only scalars.
 """
 
 from typing import NamedTuple
@@ -40,15 +40,15 @@ from punish_fast.punish.transitions._marginals import (
 )
 from punish_fast.runtime._jit import kernel, routine
 
-# Stands for the joining cards of a win and a loss.
+# Number of the joining cards of a win and a loss.
 DECIDED = N_ADDED
 
 
 class TensorRows(NamedTuple):
     """All or some rows of a tensor, in the format of `punish_fast.mdp.model.mdp.MDP`.
 
-    ``state_ptr`` covers all states. The other pointers and ``reward`` begin with row ``first_row``. ``data_ptr`` is
-    ``indptr`` if rows do not share probabilities.
+    ``state_ptr`` contains all states. The other pointers and ``reward`` begin with row ``first_row``. If rows do not
+    share probabilities, ``data_ptr`` is the same array as ``indptr``.
     """
 
     state_ptr: np.ndarray
@@ -71,16 +71,16 @@ def count_possible(ptr, mask, index, possible):
 
 @kernel
 def count_entries(blocks, layout, outcomes, layer, action, rows):
-    """Count the entries of each row of the given blocks, and find the row's owner.
+    """Count the entries of each row in the given blocks, and find the owner of each row.
 
     ``rows`` consists of ``state_ptr``, the first row, and the arrays of lengths and owners. Indices into these arrays,
-    and the owners themselves, are relative to the first row. It is fastest if blocks with the same unseen cards are
-    adjacent.
+    and the owners themselves, are relative to the first row. The kernel is fastest if blocks with the same unseen cards
+    are adjacent.
     """
     state_ptr, first_row, lengths, owner = rows
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     ptr, mask, first = outcomes.ptr, outcomes.mask, layer.first
-    # Number of entries for each status and way with the unseen cards ``listed``, or -1 if not counted yet.
+    # Number of entries for each status and way, given the unseen cards ``listed`` (-1 if not counted yet).
     n_entries = np.zeros(len(ptr), dtype=np.int64)
     listed = -1
     for block in blocks:
@@ -107,11 +107,11 @@ def count_entries(blocks, layout, outcomes, layer, action, rows):
 
 @kernel
 def place_rows(indptr, data_ptr):
-    """Replace the lengths and owners of all rows with the offsets of their entries and probabilities, in place.
+    """Replace the lengths and owners of rows with offsets of entries and probabilities, in place.
 
-    On entry, ``indptr[row + 1]`` is the number of entries of a row, and ``data_ptr[row]`` is the row's owner (the row
-    itself or an earlier one). On return, ``indptr[row + 1]`` is the end of the row's entries, and ``data_ptr[row]`` is
-    the offset of its owner's probabilities. Return the number of probabilities.
+    Initially, ``indptr[row + 1]`` is the number of entries in a row, and ``data_ptr[row]`` is the owner of the row (the
+    row itself or an earlier row). Afterwards, ``indptr[row + 1]`` is the end of the row's entries, and
+    ``data_ptr[row]`` is the offset of the owner's probabilities. Return the number of probabilities.
     """
     n_data = 0
     indptr[0] = 0
@@ -128,12 +128,12 @@ def place_rows(indptr, data_ptr):
 
 
 class Weighed(NamedTuple):
-    """Outcomes that are possible with the current unseen cards, with their probabilities, by status and way.
+    """Possible outcomes and their probabilities, given the current unseen cards, by status and way.
 
-    Arrays of indices are unsigned, because for others Numba checks whether each index is negative.
+    Arrays of indices are unsigned, because Numba checks whether signed indices are negative.
     """
 
-    n: np.ndarray  # uint32 [n_statuses * 7], number of outcomes of each status and way, or 0 if not listed
+    n: np.ndarray  # uint32 [n_statuses * 7], number of outcomes for each status and way, or 0 if not listed
     first: np.ndarray  # uint32 [n_statuses * 7], index of the first outcome of each status and way
     reward: np.ndarray  # float64 [n_statuses * 7], expected reward of each status and way
     joined: np.ndarray  # uint32 [n], joining cards of each outcome, or `DECIDED` for a win and a loss
@@ -156,9 +156,10 @@ def room_for_outcomes(outcomes):
 
 @routine
 def weigh_outcomes(outcomes, possible, index, line, marginal, total, weighed):
-    """List the possible outcomes of a status and way, ``index`` in `BreathOutcomes` and ``line`` in ``weighed``.
+    """List the possible outcomes of a status and way in ``weighed``.
 
-    ``marginal`` is a numerator over the denominator ``total``.
+    ``index`` is the status and way in `BreathOutcomes`, and ``line`` is the status and way in ``weighed``. ``marginal``
+    contains numerators over the denominator ``total``.
     """
     ptr, joined, status_after, mask, play_ptr, play, _ = outcomes
     n = ptr[index]
@@ -185,8 +186,8 @@ def weigh_outcomes(outcomes, possible, index, line, marginal, total, weighed):
 def find_targets(places, layer, after, block, n_states, moves):
     """Find the first column and the row of ``after.rank`` after each move from a block, and after a win or loss.
 
-    Set ``moves.column`` and ``moves.origin``, where origin is the index of the first element of the row. Moves are
-    numbered ``57 * pick + multiset``, where the multiset `DECIDED` stands for a win or a loss.
+    Set ``moves.column`` to the columns, and ``moves.origin`` to the index of the first element of each row. Moves are
+    numbered ``57 * pick + multiset``. The multiset `DECIDED` stands for a win or a loss.
     """
     number, cards, column, origin = moves.number, moves.cards, moves.column, moves.origin
     first, kind, (n_kinds, n_statuses) = after.first, after.kind, after.rank.shape
@@ -201,7 +202,7 @@ def find_targets(places, layer, after, block, n_states, moves):
 
 @routine
 def uniform_row(layout, status, sizes, unseen, marginals, is_known):
-    """Return the row of ``marginals`` for a status and the uniform enemy. Compute the row unless it is known."""
+    """Return the row of ``marginals`` for a status and the uniform enemy. Compute the row on first use."""
     mode, n_deck = enemy_mode(layout, status, sizes), deck_left(layout, status)
     row = (layout.deck_size - n_deck) * N_MODES + mode
     if is_known[row] == 0:
@@ -214,17 +215,17 @@ def uniform_row(layout, status, sizes, unseen, marginals, is_known):
 def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
     """Fill the rows of the given blocks.
 
-    ``layers`` contains the blocks' layer, the next layer and the flattened ranks of the next layer. ``policy``, float64
-    ``[n_rows]``, contains the probabilities of the enemy's actions in units of 1/2520. If it is None, the enemy is
-    uniform. Outcomes then have the same probabilities in all blocks with the same unseen cards. It is fastest if such
-    blocks are adjacent.
+    ``layers`` contains the layer of the blocks, the next layer and the flattened ranks of the next layer. ``policy``,
+    float64 ``[n_rows]``, contains the probabilities of the enemy's actions in units of 1/2520. If ``policy`` is None,
+    the enemy is uniform. Outcomes then have the same probabilities in all blocks with the same unseen cards, and the
+    kernel is fastest if these blocks are adjacent.
     """
     layer, after, rank = layers
     moves, weighed = room_for_moves(outcomes), room_for_outcomes(outcomes)
-    # Marginals of the uniform enemy by the number of cards drawn and the enemy's mode, or of the policy in row 0.
+    # Marginals of the uniform enemy, by the number of drawn cards and the enemy's mode. A policy uses only row 0.
     marginals = np.zeros(((2 * layout.feints + 1) * N_MODES, N_PLAYS))
     is_known = np.zeros(len(marginals), dtype=np.int64)
-    # Numba does not compile the branches for an argument that is None.
+    # If an argument is None, Numba does not compile its branch.
     if policy is not None:
         hands, kinds = room_for_hands(layout), np.zeros(N_KINDS, dtype=np.int64)
     discard, unseen, column, origin = moves.piles[1], moves.piles[2], moves.column, moves.origin

@@ -1,12 +1,12 @@
 """Backups of a layer's states on the workers of a cluster.
 
-Each worker enumerates the states of the game once. The values of the next layer are sent to one worker, from which
-every other worker fetches them once. Each task backs up consecutive batches and returns the new values. Each thread
-gets two tasks per layer, or more if a task would otherwise take longer than ten seconds.
+Each worker enumerates the states of the game once. The values of the next layer are sent to one worker. Every other
+worker fetches these values once. Each task backs up consecutive batches and returns the new values. Each thread
+receives two tasks per layer, or more if a task would otherwise take longer than ten seconds.
 
-Each state is backed up by one task, so values are bitwise identical for any number of workers and tasks. Dask moves
-the tasks of a lost worker to other workers. If this fails, for example because all copies of some values are lost, the
-layer is repeated.
+A single task backs up each state, so values are bitwise identical for any number of workers and tasks. Dask moves the
+tasks of a lost worker to other workers. If this fails, for example because all copies of a value are lost, the layer is
+repeated.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Called with the index of a layer, the number of its finished tasks, and the total number of its tasks.
+# Callback with the index of a layer, the number of finished tasks, and the total number of tasks in the layer.
 TaskProgress = Callable[[int, int, int], None]
 
 # Number of times that Dask retries a failed task.
 _RETRIES = 10
 _TASKS_PER_THREAD = 2
-# With longer tasks, more work is lost with a worker, and the wait at the end of a layer is longer.
+# Maximum duration of a task in seconds. Long tasks delay the end of a layer, and their loss wastes more work.
 _MOST_SECONDS = 10.0
-# Initial estimate of the seconds that a thread needs to make an entry of a row.
+# Initial estimate of the seconds that a thread needs to compute an entry of a row.
 _USUAL_PACE = 1e-8
 
 
-# Rules, and unique id of the enemy's policy in this run, empty for uniform play.
+# Rules, and unique id of the enemy's policy in this run (empty if the enemy is uniform).
 SharedGame = tuple[Rules, str]
 # Consecutive batches of a layer.
 RowTask = Sequence[BlockRange]
 
 
 class LayerValues(NamedTuple):
-    """Values of the successors of a layer."""
+    """Values of a layer's successors."""
 
     first: int  # index of the first state
     v: np.ndarray  # float64 [n]
@@ -63,7 +63,7 @@ class TaskResult(NamedTuple):
 
     pace: float  # seconds per entry of a row
     arrays: dict[str, np.ndarray]  # updated arrays of the task's `RowArrays`, by field
-    # statistics of each batch (the largest change is set later, because workers do not have the old values)
+    # Statistics of each batch. The client sets the largest change later, because workers do not have the old values.
     statistics: list[np.ndarray]
 
 
@@ -76,16 +76,16 @@ class ClusterBlocks:
         self._layer_ptr = batches.space.layer_ptr
         self._game = batches.space.rules, "" if batches.policy is None else uuid4().hex
         self._own_reward: np.ndarray | None = None
-        # The enemy's policy, which all workers fetch.
+        # The enemy's policy on the cluster, fetched by all workers.
         self._policy: Future[Any] | None = None
-        # Seconds that a thread needs to make an entry of a row.
+        # Seconds that a thread needs to compute an entry of a row.
         self._entry_seconds = _USUAL_PACE
 
     def __call__(self, layer: int, arrays: RowArrays) -> list[np.ndarray]:
         """Back up all batches of a layer on the workers."""
         if arrays.v is None:
             self._own_reward = arrays.reward
-        # Workers compute the game's own rewards themselves.
+        # Workers compute the rewards of the game.
         given = arrays._replace(reward=None if arrays.reward is self._own_reward else arrays.reward)
         paces: list[float] = []
         statistics: dict[int, list[np.ndarray]] = {}
@@ -95,7 +95,7 @@ class ClusterBlocks:
             statistics[task[0].begin] = _received(arrays.part(*_places(self._batches.builder, task)), found)
             if self._progress is not None:
                 self._progress(layer, len(statistics), len(tasks))
-        # A layer without states has no tasks. The median is robust to the first tasks, whose times include compilation.
+        # A layer without states has no tasks. The median ignores the first tasks, whose times include compilation.
         if paces:
             self._entry_seconds = float(np.median(paces))
         return [batch for first in sorted(statistics) for batch in statistics[first]]
@@ -111,7 +111,7 @@ class ClusterBlocks:
         sent = given._replace(v=None, values=None)
         own: list[Any] = [sent.part(*_places(self._batches.builder, task)) for task in tasks]
         if any(isinstance(each, np.ndarray) for each in sent):
-            # Send arrays to the workers separately, because tasks should be small.
+            # Keep tasks small by sending their arrays to the workers separately.
             own = hand_out(self._client, own)
         return [
             submit(self._client, do_task, self._game, task, self._policy, each, *following, retries=_RETRIES)
@@ -119,7 +119,7 @@ class ClusterBlocks:
         ]
 
     def _following(self, layer: int, v: np.ndarray) -> LayerValues:
-        """Return the values of the successors of a layer."""
+        """Return the values of a layer's successors."""
         following = (layer + 1) % (len(self._layer_ptr) - 1)
         first, end = self._layer_ptr[following : following + 2].tolist()
         return LayerValues(first, v[first:end].copy(), v[self._layer_ptr[-1] :].copy())
@@ -129,7 +129,7 @@ class ClusterBlocks:
         ranges, nnz = self._batches.ranges[layer], self._batches.n_entries_of[layer]
         threads = max(1, n_threads(self._client))
         seconds = nnz.sum() * self._entry_seconds / threads
-        # Every thread gets the same number of tasks, so that no thread waits for another.
+        # Every thread receives the same number of tasks, so that no thread has to wait.
         per_thread = max(_TASKS_PER_THREAD, math.ceil(seconds / _MOST_SECONDS))
         ends = balanced_chunks(cumulated(nnz), per_thread * threads).tolist()
         return [ranges[begin:end] for begin, end in pairwise(ends)]
@@ -141,7 +141,7 @@ def _places(builder: RowBuilder, task: RowTask) -> tuple[slice, slice]:
 
 
 def _received(arrays: RowArrays, found: TaskResult) -> list[np.ndarray]:
-    """Copy a task's updated arrays to ``arrays``, and return the statistics of its batches with the largest change."""
+    """Copy a task's updated arrays to ``arrays``. Return the statistics of its batches with the largest change."""
     if arrays.values is not None:
         largest = np.abs(found.arrays["values"] - arrays.values).max(initial=0)
         for batch in found.statistics:
@@ -152,7 +152,7 @@ def _received(arrays: RowArrays, found: TaskResult) -> list[np.ndarray]:
 
 
 class _Kept:
-    """Data that a worker process reuses in later tasks: the `RowBuilder` of the last game, and the last values."""
+    """Data that a worker process reuses in later tasks: the `RowBuilder` of the last game, and the last values sent."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -168,7 +168,7 @@ class _Kept:
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
-        """Return the values of all columns. Elements of other layers are uninitialized and use no memory."""
+        """Return the values of all columns. Elements outside the next layer are uninitialized and use no memory."""
         with self._lock:
             if self._values is None or self._values[0] is not following:
                 v = np.empty(n_states + len(following.terminals))
@@ -188,7 +188,7 @@ def do_task(
     given: RowArrays,
     following: LayerValues | None = None,
 ) -> TaskResult:
-    """Back up the batches of a task, on copies of the arrays, in a worker process."""
+    """Back up the batches of a task in a worker process, on copies of the arrays."""
     builder, v = _kept.builder(game, policy), None
     states, rows = _places(builder, task)
     updated: dict[str, Any]

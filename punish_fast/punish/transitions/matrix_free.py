@@ -1,8 +1,8 @@
-"""Decision process of a game without stored transitions: rows are recomputed in each sweep and discarded.
+"""Decision process of a game without stored transitions. Each sweep recomputes and discards rows.
 
-The transitions of a game take hundreds of bytes per state, but its values take only eight. Large games are therefore
-solved *matrix-free*: a thread makes the rows of a few blocks, backs up the states, and frees the memory before the next
-blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
+The transitions of a game take hundreds of bytes per state, but its values take only eight. Therefore, large games are
+solved *matrix-free*: a thread computes the rows of a few blocks, backs up the states, and frees the memory before the
+next blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
 stored.
 
 Rows are made (``row_batches.py``) and backed up (``mdp/model/_bellman.py``) by the same kernels and in the same
@@ -21,14 +21,14 @@ from punish_fast.punish.transitions.tensor import TERMINAL_REWARD, build_compact
 
 
 class MatrixFree(Process):
-    """Process that computes its transitions when they are needed."""
+    """Process that computes its transitions on demand."""
 
-    # Each layer leads only to the next one, and the last layer leads to the first.
+    # Each layer leads only to the next layer, and the last layer leads to the first.
     is_cycle = True
     rows_pay_ends = True
 
     def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
-        """Compute the rewards in the time of a sweep. Use local threads if ``executor`` is None."""
+        """Compute the rewards, which takes as long as a sweep. By default, ``executor`` uses local threads."""
         space = batches.space
         self.batches = batches
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr
@@ -54,20 +54,20 @@ class MatrixFree(Process):
 
     @property
     def nnz(self) -> int:
-        """Number of entries of all rows, including entries of probability 0."""
+        """Total number of entries, including entries with probability 0."""
         return self.batches.nnz
 
     @property
     def longest_rows(self) -> np.ndarray:
-        """Number of entries of the longest row of each layer, int64 ``[n_layers]``."""
+        """Number of entries in the longest row of each layer, int64 ``[n_layers]``."""
         return self.batches.longest_rows
 
     def count_nonzero(self) -> NonzeroCount:
-        """Return the number of entries with positive probability, in total and in the longest row."""
+        """Return the number of entries with positive probability: the total, and the maximum over all rows."""
         return self._nonzero_count
 
     def is_independent(self, layer: int) -> bool:  # noqa: ARG002 - no layer leads to itself
-        """Return True, since no layer leads to itself."""
+        """Return True, because no layer leads to itself."""
         return True
 
     def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
@@ -75,7 +75,7 @@ class MatrixFree(Process):
         return float(self._back_up(layer, RowArrays(payment.discount, v, payment.reward, values=out))[0])
 
     def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state, taking row ``r`` with probability ``policy[r]``, and return the largest change."""
+        """Back up each state with its policy (row ``r`` has probability ``policy[r]``). Return the largest change."""
         return float(self._back_up(layer, RowArrays(payment.discount, v, payment.reward, policy, values=out))[0])
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -93,9 +93,9 @@ def fitting_process(
     progress: Progress | None = None,
     memory_limit: int | None = None,
 ) -> Process:
-    """Build the process against an enemy in the fastest mode that fits into memory; see `tensor.build_compact`.
+    """Build the process against an enemy in the fastest mode that fits into memory (see `tensor.build_compact`).
 
-    ``memory_limit`` is the limit in bytes, by default the memory of the machine.
+    ``memory_limit`` is in bytes. By default, it is the memory of the machine.
     """
     batches = RowBatches(space, policy, progress)
     plans = memory_plan.plan_memory(batches)

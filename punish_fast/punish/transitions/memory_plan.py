@@ -1,6 +1,6 @@
-"""Memory and time needed to solve a game, depending on how its transitions are stored.
+"""Memory and time needed to solve a game, depending on the storage of transitions.
 
-There are three *modes*, with bitwise identical results.
+The results of the three *modes* are bitwise identical.
 
 =============== ======================================================== ==========================================
 mode            stored transitions                                       bytes of transitions
@@ -10,9 +10,9 @@ mode            stored transitions                                       bytes o
 ``matrix-free`` none: rows are recomputed in every sweep                 one batch of rows per thread
 =============== ======================================================== ==========================================
 
-Each mode also stores the state index, the reward, value and action of each row, and values of states. Times are
-estimated from a sample of batches made by one thread. A stored tensor is computed once, and each sweep takes a fixed
-fraction of that time.
+Each mode also stores the state index, the values of states, and the reward, value and action of each row. Times are
+estimated from a sample of batches that one thread computes. A stored tensor is computed once. Each sweep takes a fixed
+fraction of the time for this computation.
 """
 
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ TENSOR, COMPACT, MATRIX_FREE = "tensor", "compact", "matrix-free"
 MODES = (TENSOR, COMPACT, MATRIX_FREE)
 # Bytes per row: reward, value and action. Bytes per state: code, first row, choice and several copies of the value.
 _ROW_BYTES, _STATE_BYTES = 17, 72
-# Additional bytes per row with a policy, which is stored as passed by the caller and in the form used by kernels.
+# Additional bytes per row for an enemy's policy, stored as the caller's array and, for kernels, in units of 1/2520.
 _POLICY_BYTES = 16
 # Typical number of sweeps with default tolerance and discount.
 SWEEPS = 10
-# Time to process a stored entry in a sweep, as a fraction of the time to make the entry: 0.08 to 0.16 for the presets.
+# Time to process a stored entry in a sweep, divided by the time to compute the entry: 0.08 to 0.16 for the presets.
 _STORED_SHARE = 0.12
 
 
@@ -41,8 +41,8 @@ class MemoryPlan(NamedTuple):
     """Estimated memory and time to solve a game in one mode."""
 
     mode: str  # "tensor", "compact" or "matrix-free"
-    n_bytes: int  # memory in addition to the program itself
-    # estimated time to build transitions and run the sweeps, excluding enumeration of states and writing of files
+    n_bytes: int  # memory in bytes, in addition to the program
+    # Estimated time to build transitions and run the sweeps, without enumeration of states and writing of files.
     seconds: float
 
 
@@ -52,14 +52,14 @@ def plan_memory(batches: RowBatches, sweeps: int = SWEEPS) -> list[MemoryPlan]:
     n_rows, n_states = len(space.action), space.n_states
     own = space.nbytes + (_ROW_BYTES + _POLICY_BYTES * has_policy) * n_rows + _STATE_BYTES * n_states
     stored = {
-        # With a policy, the tensor is copied without its entries of probability 0.
+        # If the enemy has a policy, the tensor is copied to remove entries of probability 0.
         TENSOR: (1 + has_policy) * (12 * nnz + 8 * n_rows),
         COMPACT: 4 * nnz + 8 * batches.n_probabilities + 16 * n_rows,
         MATRIX_FREE: _jit.threads() * batches.nbytes,
     }
     a_sweep = batches.seconds_to_make() * nnz / _jit.threads()
     seconds = dict.fromkeys((TENSOR, COMPACT), a_sweep * (1 + _STORED_SHARE * sweeps))
-    # All rows are computed once before the first sweep, to compute rewards.
+    # Before the first sweep, all rows are computed once to obtain the rewards.
     seconds[MATRIX_FREE] = a_sweep * (1 + sweeps)
     return [MemoryPlan(mode, own + stored[mode], seconds[mode]) for mode in MODES]
 
@@ -72,7 +72,7 @@ def mode_of(process: Process) -> str:
 
 
 def memory_limit(n_bytes: int | None) -> float:
-    """Return the memory limit in bytes: ``n_bytes`` or, if None, the machine's memory, infinity if unknown."""
+    """Return the memory limit in bytes. If ``n_bytes`` is None, it is the machine's memory (infinity if unknown)."""
     limit = total_memory() if n_bytes is None else n_bytes
     return float("inf") if limit is None else limit
 
@@ -83,7 +83,7 @@ def most_states(limit: float) -> int:
 
 
 def choose_mode(plans: Sequence[MemoryPlan], modes: Sequence[str], limit: float) -> str:
-    """Return the first of ``modes`` that fits into ``limit`` bytes, or raise `MemoryError` if none does."""
+    """Return the first of ``modes`` that fits into ``limit`` bytes. Raise `MemoryError` if no mode fits."""
     n_bytes = {plan.mode: plan.n_bytes for plan in plans}
     fitting = [mode for mode in modes if n_bytes[mode] <= limit]
     if fitting:

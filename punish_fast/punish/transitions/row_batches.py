@@ -1,7 +1,7 @@
-"""Rows of the transition tensor of a game against an enemy: made block by block, backed up and discarded.
+"""Rows of the transition tensor of a game against an enemy, computed block by block, backed up and discarded.
 
-The entries of each row are first counted, which requires only the rules, and then filled. A stored tensor is built in
-this way once, layer by layer (``tensor.py``). A matrix-free process repeats this in every sweep, in batches.
+The entries of each row are first counted, which requires only the rules, and then filled. A stored tensor is built once
+in this way, layer by layer (``tensor.py``). A matrix-free process repeats these steps in every sweep, in batches.
 
 A *batch* is a run of consecutive blocks. A thread counts and fills the rows of a batch, backs up the states (`back_up`)
 and frees the memory, so all rows of a game can be processed without storing a tensor. An *executor* backs up all
@@ -44,10 +44,10 @@ class MadeRows(NamedTuple):
 
 
 class RowBuilder:
-    """Builder of the rows of a game against a given enemy."""
+    """Computes the rows of a game against a given enemy."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
-        """Prepare the enemy's ``policy``, float64 ``[n_rows]``, or the uniform policy if it is None."""
+        """Prepare the enemy's policy. ``policy``, float64 ``[n_rows]``, defaults to the uniform policy."""
         must_be_space(space)
         require_memoryless(space)
         self.space = space
@@ -55,15 +55,15 @@ class RowBuilder:
         self._reshuffles = space.rules.redeal == "reshuffle"
 
     def count_layer(self, number: int, length: np.ndarray, owner: np.ndarray, first_row: int = 0) -> None:
-        """Count the entries of all rows of layer ``number`` in several threads.
+        """Count the entries of all rows in layer ``number`` in several threads.
 
-        ``length`` and ``owner``, int64 ``[n]``, receive the number of entries of each row and the owner of its
-        probabilities. Indices into these arrays, and the owners themselves, are relative to row ``first_row``.
+        ``length`` and ``owner``, int64 ``[n]``, receive the number of entries and the owner of each row. Indices into
+        these arrays, and the owners themselves, are relative to row ``first_row``.
         """
         self._for_layer(self._count, number, self.space.layers[number].first, length, owner, first_row)
 
     def fill_layer(self, number: int, rows: TensorRows) -> None:
-        """Fill all rows of layer ``number`` in several threads."""
+        """Fill all rows in layer ``number`` in several threads."""
         first = self.space.layers[number].first
         self._for_layer(self._fill, number, rows.indptr[rows.state_ptr[first]], rows)
 
@@ -81,20 +81,21 @@ class RowBuilder:
         return MadeRows(states, rows, tensor)
 
     def places(self, blocks: BlockRange) -> tuple[slice, slice]:
-        """Return the states and rows of some blocks."""
+        """Return the states and rows of ``blocks`` as slices."""
         first, end = self.space.layers[blocks.layer].first[[blocks.begin, blocks.end]].tolist()
         return slice(first, end), slice(*self.space.state_ptr[[first, end]].tolist())
 
     def _for_layer(self, act: Callable[..., None], number: int, ptr: np.ndarray, *args: Any) -> None:
-        """Call ``act(blocks, number, *args)`` for parts of a layer in several threads. Block weights are as in ``ptr``.
+        """Call ``act(blocks, number, *args)`` for parts of a layer in several threads.
 
-        Blocks whose rows have the same probabilities are next to each other.
+        ``ptr`` contains the cumulative weights of the blocks. Blocks whose rows have the same probabilities are
+        adjacent.
         """
         order = self._in_order(BlockRange(number, 0, len(ptr) - 1))
         for_chunks(lambda begin, end: act(order[begin:end], number, *args), cumulated(np.diff(ptr)[order]))
 
     def _in_order(self, blocks: BlockRange) -> np.ndarray:
-        """Return the blocks, int64 ``[n]``, with all blocks whose rows have the same probabilities adjacent."""
+        """Return the blocks, int64 ``[n]``, sorted to make blocks whose rows have equal probabilities adjacent."""
         piles = self.space.layers[blocks.layer].piles[blocks.begin : blocks.end].astype(np.int64)
         hand, discard = piles.transpose(1, 0, 2)
         tens = 10 ** np.arange(5)
@@ -127,11 +128,11 @@ _OF_STATES, _OF_ROWS = ("values", "choice"), ("reward", "policy", "q")
 
 
 class RowArrays(NamedTuple):
-    """Arrays of some states and their rows, or None if a backup does not need them."""
+    """Arrays of states and their rows. An array is None if a backup does not need it."""
 
-    discount: float = 1.0  # factor by which successors' values are multiplied
-    v: np.ndarray | None = None  # float64 [n_columns], values of all columns, read for successors only
-    reward: np.ndarray | None = None  # float64 [n_rows], or the game's own rewards if None
+    discount: float = 1.0  # factor for the values of successors
+    v: np.ndarray | None = None  # float64 [n_columns], values of all columns, read only for successors
+    reward: np.ndarray | None = None  # float64 [n_rows], rewards (the rewards of the game if None)
     policy: np.ndarray | None = None  # float64 [n_rows], probability of each row in its state
     q: np.ndarray | None = None  # float64 [n_rows], values of rows, updated
     choice: np.ndarray | None = None  # int64 [n_states], best row of each state, updated
@@ -149,19 +150,19 @@ class RowArrays(NamedTuple):
         return self._replace(first_state=states.start, first_row=rows.start, **views)
 
 
-# Backs up all batches of a layer, updates the arrays, and returns the statistics of the batches in order.
+# Function that backs up all batches of a layer, updates the arrays, and returns the statistics of the batches in order.
 Executor = Callable[[int, RowArrays], Sequence[np.ndarray]]
 
 
 def back_up(made: MadeRows, arrays: RowArrays) -> np.ndarray:
     """Back up the states of a batch, update their part of the arrays, and return float64 ``[3]``.
 
-    With ``policy``, each state is backed up with the weighted mean of its rows, otherwise with its best row. With
-    ``q``, the values of rows and the choices are updated as well. The elements are the largest change, the sum of
+    If ``policy`` is given, each state is backed up with the weighted mean of its rows, otherwise with its best row. If
+    ``q`` is given, the values of rows and the choices are also updated. The elements are the largest change, the sum of
     squared changes of ``q``, and the number of changed choices.
 
-    Without ``v``, only ``reward`` is updated. The elements are then the length of the longest row and the number of
-    entries, counting positive probabilities only, and 0.
+    If ``v`` is None, only ``reward`` is updated. The elements are then the length of the longest row, the number of
+    entries, and 0. Only entries with positive probability count.
     """
     states, rows, tensor = made
     arrays = arrays.part(states, rows)
@@ -191,13 +192,13 @@ def back_up(made: MadeRows, arrays: RowArrays) -> np.ndarray:
 
 
 def combined(statistics: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the maximum of the first statistics, and the sums of the others in the order of the batches."""
+    """Return the maximum of the first statistic, and the sums of the others in the order of the batches."""
     table = np.array(statistics).reshape(-1, 3)
     return np.append(table[:, 0].max(initial=0), table[:, 1:].sum(axis=0))
 
 
-# Maximum number of entries of a batch, unless a single block has more. Batches should fit into the CPU cache, and be
-# large enough to make the overhead of calls negligible.
+# Maximum number of entries in a batch, unless a single block has more.
+# Batches should fit into the CPU cache and be large enough to make the overhead of calls negligible.
 _BATCH = 1 << 18
 # Bytes per entry and per row of a batch.
 _ENTRY_BYTES, _ROW_BYTES = 12, 24
@@ -207,17 +208,16 @@ class RowBatches:
     """The rows of a game, divided into batches."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> None:
-        """Count the entries of all rows if the enemy follows ``policy``, float64 ``[n_rows]``, or None if uniform."""
+        """Count the entries of all rows. The enemy follows ``policy``, float64 ``[n_rows]``, or is uniform if None."""
         self.space = space
         self.policy = policy
         self.builder = RowBuilder(space, policy)
-        # Number of entries of the longest row of each layer.
+        # Number of entries in the longest row of each layer.
         self.longest_rows = np.zeros(len(space.layers), dtype=np.int64)
-        # Number of entries of all rows (including entries of probability 0), and number of probabilities in a compact
-        # tensor.
+        # Total number of entries, including entries with probability 0, and number of probabilities if compact.
         self.nnz = self.n_probabilities = 0
         self._most_rows = 0
-        # Blocks and number of entries (int64) of each batch, by layer.
+        # Blocks of each batch, and number of entries in each batch (int64), by layer.
         self.ranges: list[list[BlockRange]] = []
         self.n_entries_of: list[np.ndarray] = []
         for layer in range(len(space.layers)):
@@ -230,7 +230,7 @@ class RowBatches:
 
     @property
     def nbytes(self) -> int:
-        """Maximum size of a batch in bytes. Each thread holds one batch."""
+        """Maximum size of a batch in bytes. Each thread stores one batch."""
         most_entries = max(int(n_entries.max(initial=0)) for n_entries in self.n_entries_of)
         return _ENTRY_BYTES * most_entries + _ROW_BYTES * self._most_rows
 
@@ -247,10 +247,10 @@ class RowBatches:
         return statistics
 
     def seconds_to_make(self, n_batches: int = 32) -> float:
-        """Return the mean seconds that one thread needs to make an entry, measured on a sample of batches."""
+        """Return the mean time in seconds that a thread needs to compute an entry, from a sample of batches."""
         ranges = [blocks for layer in self.ranges for blocks in layer]
         sample = ranges[:: max(1, len(ranges) // n_batches)]
-        # Make two batches first: these calls can trigger compilation, and the last layer uses a different kernel.
+        # The first calls can include compilation, and the last layer has its own kernel, so compute two batches first.
         self.builder.make(sample[0])
         self.builder.make(ranges[-1])
         begin = time.perf_counter()

@@ -3,7 +3,7 @@
 Entries are first counted, which requires only the rules, and then filled (``row_batches.py``). Entries with probability
 0 under the enemy's policy are dropped at the end.
 
-In a compact tensor, rows share probabilities. This reduces memory and time per sweep by a third. Entries with
+In a compact tensor, rows share probabilities, which reduces memory and time per sweep by a third. Entries with
 probability 0 are retained, so the sparsity pattern is the same for all enemies.
 """
 
@@ -36,8 +36,8 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
         space: States under the information model ``memoryless``.
         policy: Enemy's policy, float64 ``[n_rows]``, probability of each action in ``space.action``. None stands for
             the uniform policy.
-        on_layer: Called as ``on_layer(mdp, number)`` as soon as the rows of a layer are complete, for example to save
-            these rows. If ``policy`` is given, ``on_layer`` is called for all layers at the end.
+        on_layer: Called as ``on_layer(mdp, number)`` when the rows of a layer are complete, for example to save these
+            rows. If ``policy`` is not None, ``on_layer`` is called for all layers at the end.
 
     Returns:
         The process. Its optimal values at discount 1 are ``2 p - 1`` for a win probability ``p``.
@@ -74,9 +74,9 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
 
 
 def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> MDP:
-    """Build the process of `build` in a third less memory: rows share probabilities, and zeros are kept.
+    """Build the same process as `build` with a third less memory: rows share probabilities, and zeros are kept.
 
-    A sweep over such a process also takes a third less time. All solvers accept it.
+    A sweep also takes a third less time. All solvers accept compact processes.
 
     Args:
         space: States under the information model ``memoryless``.
@@ -134,11 +134,11 @@ def _process(space: StateSpace, rows: TensorRows) -> MDP:
 
 
 class TransitionPattern:
-    """A process whose enemy can be replaced by recomputing only probabilities and rewards.
+    """A process whose enemy can be replaced. Only probabilities and rewards are then recomputed.
 
     Attributes:
         space: States of the game.
-        mdp: Compact process against the current enemy, at first the uniform one.
+        mdp: Compact process against the current enemy. The initial enemy is uniform.
     """
 
     def __init__(self, space: StateSpace) -> None:
@@ -163,19 +163,19 @@ class TransitionPattern:
         return f"TransitionPattern({self.space!r})"
 
     def with_enemy(self, policy: np.ndarray) -> MDP:
-        """Return the process against another enemy. Its arrays replace the contents of ``mdp``.
+        """Replace the enemy in ``mdp``, and return ``mdp``.
 
         Args:
             policy: Enemy's policy, float64 ``[n_rows]``, probability of each action in ``space.action``.
 
         Returns:
-            The process, the same object in every call.
+            The attribute ``mdp``, the same object in every call.
 
         Raises:
             PolicyError: If the policy is invalid for these states.
 
         Examples:
-            Starting from the values against the previous enemy saves sweeps.
+            The solution against the previous enemy provides good initial values.
 
             >>> from punish_fast import StateSpace, TransitionPattern, load_rules, solve
             >>> game = TransitionPattern(StateSpace(load_rules("tiny")))
@@ -196,7 +196,7 @@ class TransitionPattern:
 
 
 def _compile(layer: int) -> None:
-    """Compile the kernels of the rows of a layer against a policy."""
+    """Compile the kernels for the rows of a layer against a policy."""
     builder, ends = RowBuilder(empty_space(PRESETS["tiny"]), np.zeros(0)), np.zeros(1, dtype=np.int64)
     builder.count_layer(layer, ends, ends)
     indices, data = np.zeros(0, dtype=np.int32), np.zeros(0)
@@ -204,25 +204,25 @@ def _compile(layer: int) -> None:
 
 
 def compile_redeals() -> None:
-    """Compile the kernels of the rows between two measures."""
+    """Compile the kernels for the rows between two measures."""
     _compile(layer=PRESETS["tiny"].breaths)
 
 
 def compile_breaths() -> None:
-    """Compile the kernels of all other rows, against the uniform enemy."""
+    """Compile the kernels for all other rows, against the uniform enemy."""
     build(empty_space(PRESETS["tiny"]))
 
 
 def compile_policy_rows() -> None:
-    """Compile the kernel of these rows against a policy."""
+    """Compile the kernel for the same rows against a policy."""
     _compile(layer=0)
 
 
-# Groups whose kernels build the states and the tensor, in the order in which processes compile them.
+# Kernel groups for the states and the tensor, in order of compilation.
 TENSOR = (
     STATES,
     KernelGroup(compile_redeals, (_redeal.count_redeals, _redeal.fill_redeals)),
     KernelGroup(compile_breaths, (_tensor.count_entries, _tensor.place_rows, _tensor.fill_blocks)),
 )
-# The group of rows against a policy, compiled after these groups.
+# Kernel group for rows against a policy, compiled after `TENSOR`.
 POLICY_ROWS = KernelGroup(compile_policy_rows, (_tensor.fill_blocks,), n_signatures=2)
