@@ -122,7 +122,7 @@ def endless_values(states: States, terminals: Sequence[float]) -> list[Fraction]
 
 def total_rewards(rows: list[Row], terminals: Sequence[float]) -> list[Fraction]:
     """The total rewards of a policy, which must not be paid for ever, and of the terminal reached."""
-    values = totals(Chain(list(map(_exact, rows)), list(map(Fraction, terminals))))
+    values = totals(Chain(list(map(_exact, rows)), list(map(Fraction, terminals)), [Fraction(0)] * len(terminals)))
     assert values is not None
     return values
 

@@ -33,10 +33,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True)
 class Chain:
-    """The Markov chain of a policy: one row for each state, and the rewards of terminals, in fractions."""
+    """The Markov chain of a policy: one row for each state, and the rewards and values of terminals, in fractions."""
 
     rows: list[Row]
     terminals: list[Fraction]
+    values: list[Fraction]
 
     @property
     def ends(self) -> range:
@@ -46,7 +47,13 @@ class Chain:
     @property
     def absolute(self) -> Chain:
         """The chain with absolute rewards."""
-        return Chain([(abs(reward), row) for reward, row in self.rows], list(map(abs, self.terminals)))
+        rows = [(abs(reward), row) for reward, row in self.rows]
+        return Chain(rows, list(map(abs, self.terminals)), list(map(abs, self.values)))
+
+    def settled(self, discount: Fraction = _ZERO) -> dict[int, Fraction]:
+        """The values of the columns of terminals."""
+        values = [reward / (1 - discount) + value for reward, value in zip(self.terminals, self.values, strict=True)]
+        return dict(zip(self.ends, values, strict=True))
 
 
 @dataclass(frozen=True)
@@ -55,22 +62,23 @@ class Process:
 
     rows: list[list[Row]]
     terminals: list[Fraction]
+    values: list[Fraction]
 
     @cached_property
     def policies(self) -> list[Chain]:
         """The chains of all deterministic policies."""
-        return [Chain(list(rows), self.terminals) for rows in product(*self.rows)]
+        return [Chain(list(rows), self.terminals, self.values) for rows in product(*self.rows)]
 
     @property
     def absolute(self) -> Process:
         """The process with absolute rewards."""
         rows = [[(abs(reward), row) for reward, row in rows] for rows in self.rows]
-        return Process(rows, list(map(abs, self.terminals)))
+        return Process(rows, list(map(abs, self.terminals)), list(map(abs, self.values)))
 
     def chain(self, choice: Iterable[int]) -> Chain:
         """The chain of the policy that takes row ``choice[s]`` of the process in state ``s``."""
         flat = [row for rows in self.rows for row in rows]
-        return Chain([flat[row] for row in choice], self.terminals)
+        return Chain([flat[row] for row in choice], self.terminals, self.values)
 
     def mixture(self, weight: Iterable[float]) -> Chain:
         """The chain of a policy that takes each row with a probability; weights of a state are normalized."""
@@ -83,7 +91,7 @@ class Process:
                 for t, p in row.items():
                     successors[t] = successors.get(t, _ZERO) + w / sum(share) * p
             mixed.append((reward, {t: p for t, p in successors.items() if p}))
-        return Chain(mixed, self.terminals)
+        return Chain(mixed, self.terminals, self.values)
 
 
 @dataclass(frozen=True)
@@ -95,31 +103,35 @@ class Sample:
         terminals: The reward of each terminal.
         layers: Number of states of each layer; None if all states are in one layer.
         is_sparse: Whether to build the MDP from a sparse matrix, which may repeat entries, or from lists of rows.
+        values: The value of each terminal at which play ends.
     """
 
     states: list[list[GivenRow]]
     terminals: list[float]
     layers: list[int] | None = None
     is_sparse: bool = False
+    values: list[float] | None = None
 
     @cached_property
     def mdp(self) -> MDP:
         """The process as an MDP of the library."""
         if not self.is_sparse:
             lists = [[(reward, dict(entries)) for reward, entries in rows] for rows in self.states]
-            return from_rows(lists, self.layers, self.terminals)
+            return from_rows(lists, self.layers, self.terminals, terminal_value=self.values or ())
         rows = [row for state in self.states for row in state]
         entries = [(r, column, p) for r, (_, row) in enumerate(rows) for column, p in row]
         r, column, p = map(np.array, zip(*entries, strict=True))
         matrix = coo_array((p, (r, column)), shape=(len(rows), len(self.states) + len(self.terminals)))
         pointer = cumulated(np.array([len(state) for state in self.states]))
-        return MDP.from_scipy(matrix, [reward for reward, _ in rows], pointer, self.terminals)
+        rewards = [reward for reward, _ in rows]
+        return MDP.from_scipy(matrix, rewards, pointer, self.terminals, terminal_value=self.values or ())
 
     @cached_property
     def exact(self) -> Process:
         """The process in fractions. Each row is divided by its exact sum, which is 1 only up to rounding."""
         rows = [[(Fraction(reward), _normalized(entries)) for reward, entries in state] for state in self.states]
-        return Process(rows, list(map(Fraction, self.terminals)))
+        values = self.values or [0.0] * len(self.terminals)
+        return Process(rows, list(map(Fraction, self.terminals)), list(map(Fraction, values)))
 
 
 def _normalized(entries: list[tuple[int, float]]) -> dict[int, Fraction]:
@@ -206,13 +218,12 @@ def class_gain(chain: Chain, members: frozenset[int]) -> Fraction:
 
 def discounted(chain: Chain, discount: Fraction) -> list[Fraction]:
     """Discounted values."""
-    settled = [reward / (1 - discount) for reward in chain.terminals]
-    return expected(chain.rows, dict(zip(chain.ends, settled, strict=True)), discount)
+    return expected(chain.rows, chain.settled(discount), discount)
 
 
 def totals(chain: Chain) -> list[Fraction] | None:
-    """Total rewards, including the reward of the terminal reached; None if a recurrent class has a reward."""
-    worth = dict(zip(chain.ends, chain.terminals, strict=True))
+    """Total rewards, including the reward or value of the terminal reached; None if a recurrent class has a reward."""
+    worth = chain.settled()
     for members in recurrent(chain, chain.ends):
         if any(chain.rows[s][0] for s in members):
             return None
@@ -250,7 +261,8 @@ def goal_totals(chain: Chain, goal: set[int], sure: set[int] | None = None) -> l
             paying |= members
         else:
             missing |= members
-    finite = expected(chain.rows, dict.fromkeys(stops | paying | missing, _ZERO))
+    worth = dict.fromkeys(stops | paying | missing, _ZERO) | dict(zip(chain.ends, chain.values, strict=True))
+    finite = expected(chain.rows, worth)
     values: list[Value] = []
     for v, seen in zip(finite, reached(chain, stops), strict=True):
         values.append(math.inf if seen & missing else -math.inf if seen & paying else v)
@@ -261,13 +273,14 @@ def steps(
     process: Process, pick: Callable[[int, int, list[Fraction]], int], n_steps: int, discount: Fraction
 ) -> list[list[Fraction]]:
     """Values before each step and after the last one; ``pick(step, state, q)`` returns the index of the row to take."""
-    v = [_ZERO] * (len(process.rows) + len(process.terminals))
+    v = [_ZERO] * len(process.rows) + process.values
     values = [v[: len(process.rows)]]
     for step in reversed(range(n_steps)):
         q = [[backed_up(row, v, discount) for row in rows] for rows in process.rows]
         ends = v[len(process.rows) :]
         v = [worth[pick(step, s, worth)] for s, worth in enumerate(q)]
-        v += [reward + discount * x for reward, x in zip(process.terminals, ends, strict=True)]
+        paid = zip(process.terminals, process.values, ends, strict=True)
+        v += [value or reward + discount * x for reward, value, x in paid]
         values.insert(0, v[: len(process.rows)])
     return values
 
@@ -300,10 +313,15 @@ def random_sample(seed: int) -> Sample:
     # Another generator, so that the other numbers of a seed do not depend on extreme terminals.
     if n_terminals and (extreme := Random(-seed - 2)).random() < 0.1:
         terminals[-1] = extreme.choice([-1, 1]) * extreme.uniform(1, 1.7) * 10.0 ** extreme.randint(285, 308)
+    # Some rewards of terminals become values.
+    ended = Random(-seed - 3)
+    is_value = [ended.random() < 0.4 for _ in terminals]
+    values = [x if is_end else 0.0 for x, is_end in zip(terminals, is_value, strict=True)] if any(is_value) else None
+    terminals = [0.0 if is_end else x for x, is_end in zip(terminals, is_value, strict=True)]
     is_sparse = rng.random() < 0.5
     for rows in states if is_sparse or rng.random() < 0.1 else []:
         rows[:] = [(reward, _stored(rng, entries, n + n_terminals, is_sparse)) for reward, entries in rows]
-    return Sample(states, terminals, None if is_sparse or rng.random() < 0.8 else _layers(rng, n), is_sparse)
+    return Sample(states, terminals, None if is_sparse or rng.random() < 0.8 else _layers(rng, n), is_sparse, values)
 
 
 def _row(rng: Random, state: int, n: int, n_columns: int) -> list[tuple[int, float]]:

@@ -154,7 +154,7 @@ class Case:
     @property
     def largest_end(self) -> float:
         """A bound on the values of terminals at all discounts below 1."""
-        return max(map(abs, map(float, self.process.terminals)), default=0.0) * 2.0**40
+        return max(map(abs, map(float, self.process.terminals + self.process.values)), default=0.0) * 2.0**40
 
     def costs(self, policies: Sequence[Chain]) -> tuple[bool, bool]:
         """Return whether a state misses the goal only in loops with costs, and whether a loop costs almost nothing."""
@@ -271,12 +271,11 @@ def _evaluation(case: Case, ask: Callable[[], Found], values: Callable[[Chain], 
 
 def _discounted(case: Case, discount: float, method: str = "auto") -> Question:
     g = Fraction(discount)
-    settled = [reward / (1 - g) for reward in case.process.terminals]
     return _optimum(
         case,
         lambda: _of_solution(solve(case.mdp, discount, method, case.tolerance)),
         lambda chain: exact.discounted(chain, g),
-        worth=dict(zip(sorted(case.ends), settled, strict=True)),
+        worth=case.process.policies[0].settled(g),
         discount=g,
     )
 
@@ -286,12 +285,12 @@ def _total(case: Case) -> Question:
         case,
         lambda: _of_solution(solve(case.mdp, 1.0, tolerance=case.tolerance)),
         exact.totals,
-        worth=dict(zip(sorted(case.ends), case.process.terminals, strict=True)),
+        worth=case.process.policies[0].settled(),
     )
 
 
 def _win(case: Case) -> Question:
-    wins = {case.n + k for k, reward in enumerate(case.process.terminals) if reward > 0}
+    wins = {t for t, value in case.process.policies[0].settled().items() if value > 0}
     return _optimum(
         case,
         lambda: _of_solution(solve(case.mdp, objective="reach-probability", tolerance=case.tolerance)),
@@ -315,12 +314,13 @@ def _reach(case: Case, maximize: bool) -> Question:
 
 def _goal_total(case: Case, maximize: bool) -> Question:
     sure = None if maximize else case.sure
+    ends = dict(zip(sorted(case.ends), case.process.values, strict=True))
     question = _optimum(
         case,
         lambda: _of_bracket(total_reward(case.mdp, case.mask(case.goal), maximize, case.tolerance)),
         lambda chain: exact.goal_totals(chain, case.goal, sure),
         sign=1 if maximize else -1,
-        worth=dict.fromkeys(case.ends, math.inf) | dict.fromkeys(case.goal, _ZERO),
+        worth=dict.fromkeys(case.ends, math.inf) | {t: ends.get(t, _ZERO) for t in case.goal},
     )
     if maximize:
         return _costly(case, question, case.process.policies)
@@ -381,7 +381,7 @@ def _evaluate_horizon(case: Case) -> Question:
     n_steps, discount = case.n_steps, Fraction(case.horizon_discount)
 
     def values(chain: Chain) -> list[Value]:
-        process = Process([[row] for row in chain.rows], chain.terminals)
+        process = Process([[row] for row in chain.rows], chain.terminals, chain.values)
         return _flat(exact.steps(process, lambda *_: 0, n_steps, discount))
 
     return _evaluation(

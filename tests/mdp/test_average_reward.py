@@ -155,7 +155,7 @@ def exactly(row):
 def test_bounds_hold_the_exact_gain():
     for seed in range(30):
         chain = random_chain(seed)
-        fractions = Chain([(Fraction(reward), exactly(row)) for reward, row in chain], [])
+        fractions = Chain([(Fraction(reward), exactly(row)) for reward, row in chain], [], [])
         exact = class_gain(fractions, frozenset(range(len(chain))))
         lower, upper = gain_of_chain(from_rows([[row] for row in chain]))
         assert Fraction(lower) <= exact <= Fraction(upper)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numba import config
 from processes import compacted, empty_process
 
+from punish_fast.mdp import SolveError, average_reward, finite_horizon, total_reward
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.conversion.quantecon import to_quantecon
 from punish_fast.mdp.model.mdp import MDP, check_arrays, from_rows, validate
@@ -225,3 +226,32 @@ def test_too_many_rows_for_the_kernels_are_refused(mdp, monkeypatch):
 def test_process_without_layers_is_refused():
     with pytest.raises(ModelError, match=r"^layer_ptr: there is no layer"):
         check_arrays(replace(empty_process(), layer_ptr=np.zeros(1, dtype=np.int64)))
+
+
+def test_a_terminal_pays_for_ever_or_ends_with_a_value():
+    mdp = from_rows([[(0, {1: 0.5, 2: 0.5})]], terminals=[0, 1], terminal_value=[3, 0])
+    assert solve(mdp, 0.5).v.tolist() == [0.5 * (3 + 2) / 2]
+    assert solve(mdp, 1.0).v.tolist() == [2.0]
+    # The rewards of rows contain rewards of terminals, but not their values.
+    assert solve(replace(mdp, rows_pay_ends=True), 1.0).v.tolist() == [1.5]
+    assert average_reward(mdp).gain.tolist() == [0.5]
+    assert finite_horizon(mdp, 2).v[:, 0].tolist() == [2.0, 1.5, 0.0]
+    with pytest.raises(ModelError, match=r"^terminal_value: terminal 0 has the value 3 and the reward 1; one of them"):
+        from_rows([[(0, {1: 1.0})]], terminals=[1], terminal_value=[3])
+    with pytest.raises(ModelError, match=r"^terminal_value: has the length 2; it must be 1"):
+        from_rows([[(0, {1: 1.0})]], terminals=[1], terminal_value=[3, 0])
+    with pytest.raises(ModelError, match=r"^terminal_value: a value is not finite"):
+        validate(replace(mdp, terminal_value=np.array([np.inf, 0.0])))
+    with pytest.raises(SolveError, match=r"^terminal_value: terminal 0 ends the episode with the value 3; its entry"):
+        finite_horizon(mdp, 2, terminal_value=np.array([0.0, 1.0, 1.0]))
+
+
+def test_a_value_counts_in_the_total_until_a_goal_and_in_quantecon():
+    goal = np.array([False, True, True])
+    mdp = from_rows([[(2, {1: 0.5, 2: 0.5}), (1, {0: 0.5, 1: 0.5})]], terminal_value=[1, 5])
+    assert total_reward(mdp, goal, maximize=False).v.tolist() == [3.0]
+    assert total_reward(mdp, goal, maximize=False).choice.tolist() == [1]
+    assert total_reward(mdp, goal, policy=np.array([1.0, 0.0])).v.tolist() == [5.0]
+    pytest.importorskip("quantecon")
+    found = to_quantecon(mdp, 0.9).solve(method="policy_iteration")
+    assert found.v[0] == pytest.approx(solve(mdp, 0.9).v[0], rel=1e-12)

@@ -40,7 +40,7 @@ _LARGEST_LABEL = int(np.iinfo(np.uint32).max)
 
 
 class ModelArrays(NamedTuple):
-    """Checked arrays of an `MDP`, in the order of its attributes. Rows may contain zeros."""
+    """Checked arrays of an `MDP`. Rows may contain zeros."""
 
     state_ptr: np.ndarray
     indptr: np.ndarray
@@ -50,6 +50,7 @@ class ModelArrays(NamedTuple):
     terminal_reward: np.ndarray
     layer_ptr: np.ndarray
     action: np.ndarray
+    terminal_value: np.ndarray | None
 
 
 @np.errstate(all="ignore")
@@ -57,15 +58,20 @@ def from_scipy(
     transitions: Any,
     reward: Any,
     state_ptr: Any,
-    terminal_reward: Any = (),
+    ends: tuple[Any, Any] = ((), ()),
     action: np.ndarray | None = None,
     normalize: bool = False,
     name_of: Callable[[int], str] | None = None,
 ) -> ModelArrays:
-    """Implement `MDP.from_scipy`. ``action`` contains row labels, and ``name_of`` returns the name of a row."""
+    """Implement `MDP.from_scipy`.
+
+    ``ends`` are the rewards and the values of terminals, ``action`` contains row labels, and ``name_of`` returns the
+    name of a row.
+    """
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
-    terminals = _finite("terminal_reward", terminal_reward)
+    terminals, values = _finite("terminal_reward", ends[0]), _finite("terminal_value", ends[1])
+    terminals = np.zeros(len(values)) if len(terminals) == 0 else terminals
     matrix = entries_of("transitions", transitions)
     n_rows, n_columns = matrix.shape
     if len(pointer) < 2:
@@ -85,8 +91,8 @@ def from_scipy(
         raise ModelError(f"transitions: {n_columns:,} columns; the maximum is {_MOST_COLUMNS:,}")
     indptr, indices, data = _distributions(matrix, normalize, name_of or (lambda row: row_name(pointer, row)))
     labels = np.arange(n_rows) - np.repeat(pointer[:-1], np.diff(pointer)) if action is None else action
-    layer_ptr = np.array([0, n_states], dtype=np.int64)
-    return ModelArrays(pointer, indptr, indices, data, rewards, terminals, layer_ptr, narrowed(labels))
+    layer_ptr, value = np.array([0, n_states], dtype=np.int64), values if len(values) else None
+    return ModelArrays(pointer, indptr, indices, data, rewards, terminals, layer_ptr, narrowed(labels), value)
 
 
 @np.errstate(all="ignore")
@@ -132,7 +138,7 @@ def from_pairs(
         row = int(np.isfinite(reward).argmin())
         raise ModelError(f"R: {name_of(row)} has the reward {reward[row]}; it must be finite or -inf")
     state_ptr = cumulated(np.bincount(state, minlength=n_states))
-    return from_scipy(transitions, reward, state_ptr, (), action, normalize, name_of)
+    return from_scipy(transitions, reward, state_ptr, ((), ()), action, normalize, name_of)
 
 
 def narrowed(action: np.ndarray) -> np.ndarray:

@@ -20,13 +20,17 @@ from punish_fast.runtime.parallel import cumulated
 def from_rows(
     states: Sequence[Sequence[tuple[float, dict[int, float]]]],
     layers: Sequence[int] | None = None,
-    terminals: Sequence[float] = (),
+    terminals: tuple[Sequence[float], Sequence[float]] = ((), ()),
     normalize: bool = False,
 ) -> ModelArrays:
-    """Implement `from_rows` of `punish_fast.mdp`."""
+    """Implement `from_rows` of `punish_fast.mdp`. ``terminals`` are the rewards and the values of terminals."""
     given = _listed("states", states)
-    ends = [_number(f"terminals: entry {k}", paid) for k, paid in enumerate(_listed("terminals", terminals))]
-    rows, n_columns = _Rows(), len(given) + len(ends)
+    ends = [
+        [_number(f"{name}: entry {k}", paid) for k, paid in enumerate(_listed(name, given_ends))]
+        for name, given_ends in zip(("terminals", "terminal_value"), terminals, strict=True)
+    ]
+    n_terminals = len(ends[0] or ends[1])
+    rows, n_columns = _Rows(), len(given) + n_terminals
     for state, choices in enumerate(given):
         for k, row in enumerate(_listed(f"state {state}", choices)):
             place = f"state {state}, row {k}"
@@ -35,12 +39,12 @@ def from_rows(
             columns = [_whole_number(f"{place}: successor", column) for column in row[1]]
             wrong = next((column for column in columns if not 0 <= column < n_columns), None)
             if wrong is not None:
-                told = f"{len(given)} states and {len(ends)} terminals"
+                told = f"{len(given)} states and {n_terminals} terminals"
                 raise ModelError(f"{place}: successor {shown(wrong)} is not from 0 to {n_columns - 1} ({told})")
             rows.add(place, columns, row[1].values(), k)
             rows.reward.append(_number(f"{place}: reward", row[0]))
         rows.end_state(f"state {state}")
-    arrays = rows.arrays(ends, normalize)
+    arrays = rows.arrays((ends[0] or [0.0] * n_terminals, ends[1]), normalize)
     if layers is None:
         return arrays
     sizes = [_whole_number(f"layers: entry {k}", size) for k, size in enumerate(_listed("layers", layers))]
@@ -79,7 +83,7 @@ def from_gymnasium(env: Any, normalize: bool = False) -> ModelArrays:
             expected = sum(chance / share * reward for chance, reward in zip(p, paid, strict=True))
             rows.reward.append(_number(f"{place}: expected reward", expected))
         rows.end_state(f"P[{state}]")
-    return rows.arrays([0.0], normalize)
+    return rows.arrays(([0.0], []), normalize)
 
 
 class _Rows:
@@ -109,17 +113,18 @@ class _Rows:
             raise ModelError(f"{place}: there are no rows; every state must have at least one")
         self._state_ptr.append(len(self._names))
 
-    def arrays(self, terminals: list[float], normalize: bool) -> ModelArrays:
+    def arrays(self, ends: tuple[list[float], list[float]], normalize: bool) -> ModelArrays:
         """Return the arrays of an MDP with all rows and a single layer."""
         from scipy.sparse import csr_array
 
         n_states = len(self._state_ptr) - 1
         if n_states == 0:
             raise ModelError("states: there are none; at least one state is needed")
-        shape = (len(self._names), n_states + len(terminals))
+        shape = (len(self._names), n_states + len(ends[0]))
         matrix = csr_array((np.array(self._data), np.array(self._indices, dtype=np.int32), self._indptr), shape=shape)
         labels = np.array(self._action)
-        return from_scipy(matrix, self.reward, self._state_ptr, terminals, labels, normalize, self._names.__getitem__)
+        name_of = self._names.__getitem__
+        return from_scipy(matrix, self.reward, self._state_ptr, ends, labels, normalize, name_of)
 
 
 def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, Any, bool]]]]:

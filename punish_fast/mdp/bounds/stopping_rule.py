@@ -77,19 +77,32 @@ _UNKNOWN = Contraction(modulus=1.0, spread=1.0, largest_value=np.inf)
 def terminal_values(mdp: Process, discount: float) -> np.ndarray:
     """Return the value of each terminal, float64 ``[n_terminals]``.
 
-    With a discount, a terminal pays its reward at every step; without one, it pays once, on entry.
+    With a discount, a terminal pays its reward at every step; without one, it pays once, on entry. A terminal that ends
+    the episode has the same value at any discount.
 
     Raises:
         SolveError: If a value is too large for floating point.
     """
-    if discount == 1:
-        return np.zeros(len(mdp.terminal_reward)) if mdp.rows_pay_ends else mdp.terminal_reward
-    with np.errstate(over="ignore"):
-        values: np.ndarray = mdp.terminal_reward / (1 - discount)
+    values = np.zeros(len(mdp.terminal_reward)) if mdp.rows_pay_ends else mdp.terminal_reward
+    if discount < 1:
+        with np.errstate(over="ignore"):
+            values = mdp.terminal_reward / (1 - discount)
     if len(large := np.flatnonzero(np.isinf(values))):
         told = f"terminal {large[0]} pays {mdp.terminal_reward[large[0]]:g} at every step, too large for floating point"
         raise SolveError(f"terminal_reward: {told} at discount {discount!r}")
-    return values
+    return values if mdp.terminal_value is None else values + mdp.terminal_value
+
+
+def terminals_one_step_earlier(mdp: Process, discount: float, values: np.ndarray) -> np.ndarray:
+    """Return values of the terminals with one more step to go, float64 ``[n_terminals]``, given their ``values``."""
+    earlier: np.ndarray = mdp.terminal_reward + discount * values
+    return earlier if mdp.terminal_value is None else np.where(mdp.terminal_value != 0, mdp.terminal_value, earlier)
+
+
+def positive_terminals(mdp: Process) -> np.ndarray:
+    """Return a mask of the terminals with a positive reward or value, bool ``[n_terminals]``."""
+    is_positive: np.ndarray = mdp.terminal_reward > 0
+    return is_positive if mdp.terminal_value is None else is_positive | (mdp.terminal_value > 0)
 
 
 def discounted(mdp: Process, discount: float, n_steps: int, policy: np.ndarray | None = None) -> Contraction:

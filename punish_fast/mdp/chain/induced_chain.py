@@ -78,4 +78,5 @@ def evaluated(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], Result]) -> t
     found = solve(chain)
     if not rounding.any():
         return found, None
-    return found, solve(replace(chain, reward=rounding, terminal_reward=0 * chain.terminal_reward))
+    ends = 0 * chain.terminal_reward
+    return found, solve(replace(chain, reward=rounding, terminal_reward=ends, terminal_value=None))

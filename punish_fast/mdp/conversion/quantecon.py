@@ -13,7 +13,8 @@ def to_quantecon(mdp: MDP, discount: float) -> Any:
     """Return a ``quantecon.markov.DiscreteDP`` in state-action pair form, with ``n_columns`` states.
 
     Terminals become the last states. Each has a single row, labeled 0, that leads back to the terminal and pays its
-    reward. All other rows keep the labels in ``action``.
+    reward. The value of a terminal that ends the episode is added, discounted, to the rewards of the rows that lead to
+    it. All other rows keep the labels in ``action``.
 
     Args:
         mdp: The MDP.
@@ -40,11 +41,14 @@ def to_quantecon(mdp: MDP, discount: float) -> Any:
     require("quantecon")
     from quantecon.markov import DiscreteDP
 
-    n_terminals = len(mdp.terminal_reward)
+    n_terminals, reward = len(mdp.terminal_reward), mdp.reward
+    if mdp.terminal_value is not None:
+        # A value counts once, on entry, at any discount and number of steps.
+        reward = reward + discount * (mdp.to_scipy()[:, mdp.n_states :] @ mdp.terminal_value)
     terminals = np.arange(mdp.n_states, mdp.n_columns)
     stay = csr_array((np.ones(n_terminals), (np.arange(n_terminals), terminals)), shape=(n_terminals, mdp.n_columns))
     return DiscreteDP(
-        np.append(mdp.reward, mdp.terminal_reward),
+        np.append(reward, mdp.terminal_reward),
         csr_matrix(vstack([mdp.to_scipy(), stay])),
         discount,
         s_indices=np.append(np.arange(mdp.n_states).repeat(np.diff(mdp.state_ptr)), terminals),

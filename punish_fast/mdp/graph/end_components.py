@@ -119,6 +119,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
         layer_ptr=np.searchsorted(first, mdp.layer_ptr),
         action=np.where(row >= 0, mdp.action[row], 0).astype(mdp.action.dtype),
         rows_pay_ends=mdp.rows_pay_ends,
+        terminal_value=None if mdp.terminal_value is None else np.append(mdp.terminal_value, 0.0),
     )
     return Quotient(quotient, mdp, number, first, row, inside)
 

@@ -268,13 +268,12 @@ def eliminate(problem: Total) -> Exact | Unsolved:
     limits, payoff, found, discount = problem.limits, problem.payoff, problem.found, problem.discount
     if problem.may_not_end:
         problem.found = found = replace(found, choice=ending_choice(problem.mdp, found.choice))
-    # With a discount, terminals pay at every step, and half the tolerance is left for ties.
-    end, goal, rounding = payoff.end, limits.tolerance, 0.0
+    # With a discount, values of terminals were rounded, and half the tolerance is left for ties.
+    goal, rounding = limits.tolerance, 0.0
     if discount < 1:
-        end, goal = end / (1 - discount), goal / 2
-        rounding = 4 * float(np.spacing(np.abs(end).max(initial=0)))
+        goal, rounding = goal / 2, 4 * float(np.spacing(np.abs(payoff.end).max(initial=0)))
     told = replace(limits, tolerance=goal, progress=lambda k, bound: limits.progress(found.rounds + k, bound))
-    outcome = solve_exactly(problem.mdp, payoff._replace(end=end), found.choice, told, discount)
+    outcome = solve_exactly(problem.mdp, payoff, found.choice, told, discount)
     if isinstance(outcome, Unsolved):
         return outcome
     v, bound = np.clip(outcome.v, *payoff.value_range), outcome.error_bound + rounding

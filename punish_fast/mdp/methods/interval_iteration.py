@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp.bounds.stopping_rule import Contraction
+from punish_fast.mdp.bounds.stopping_rule import Contraction, positive_terminals
 from punish_fast.mdp.methods.value_iteration import Layered
 from punish_fast.mdp.model.process import Payment, Process
 
@@ -59,7 +59,7 @@ class Reachability(Layered):
         self._bracket: Bracket | None = None
         self._payment = Payment(np.zeros(mdp.n_rows), 1.0)
         np.clip(self.v, 0.0, 1.0, out=self.v)
-        self.v[mdp.n_states :] = mdp.terminal_reward > 0
+        self.v[mdp.n_states :] = positive_terminals(mdp)
         if goal is None:
             self._begin_bracket(1.0, _PATIENCE)
 

@@ -262,9 +262,12 @@ def use_fractions(problem: Total) -> Exact | Unsolved:
     """Solve a small MDP, starting with the policy of sweeps."""
     if problem.limits.is_over or not is_small(problem.mdp):
         return Unsolved("a component is too large, or the time is over")
-    factor = Fraction(1) if problem.discount == 1 else 1 / (1 - Fraction(problem.discount))
     payoff, n = problem.payoff, problem.found.rounds
-    ends = [factor * Fraction(x) for x in payoff.end.tolist()]
+    ends = [Fraction(x) for x in payoff.end.tolist()]
+    if problem.discount < 1:
+        # The value of a terminal that pays at every step was rounded.
+        paid = zip(problem.mdp.terminal_reward.tolist(), ends, strict=True)
+        ends = [Fraction(x) / (1 - Fraction(problem.discount)) if x else end for x, end in paid]
     found = best_total(problem.mdp, (payoff.row, ends), problem.found.choice, problem.discount)
     found = replace(found, v=np.clip(found.v, *payoff.value_range), rounds=n + found.rounds)
     if found.error_bound < problem.found.error_bound:

@@ -30,7 +30,13 @@ import numpy as np
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import stopping_rule
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
-from punish_fast.mdp.bounds.stopping_rule import LARGEST_VALUE, Contraction, LargeValueError, terminal_values
+from punish_fast.mdp.bounds.stopping_rule import (
+    LARGEST_VALUE,
+    Contraction,
+    LargeValueError,
+    terminal_values,
+    terminals_one_step_earlier,
+)
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
@@ -275,7 +281,8 @@ class Jacobi(Iteration):
         self.q[:] = mdp.reward
         self.v[: mdp.n_states] = np.maximum.reduceat(mdp.reward, mdp.state_ptr[:-1])
         if discount < 1:
-            self.v[mdp.n_states :] = mdp.terminal_reward
+            n = mdp.n_states
+            self.v[n:] = terminals_one_step_earlier(mdp, discount, np.zeros(len(mdp.terminal_reward)))
         self.choice = first_best(mdp.state_ptr, mdp.reward)
 
     def sweep(self) -> float:
@@ -284,7 +291,7 @@ class Jacobi(Iteration):
         terminals = self.v[n_states:].copy()
         residual, squares, changes = self._back_up_rows()
         if self.discount < 1:
-            self.v[n_states:] = self.mdp.terminal_reward + self.discount * terminals
+            self.v[n_states:] = terminals_one_step_earlier(self.mdp, self.discount, terminals)
         terminal_changes = self.v[n_states:] - terminals
         residual = max(float(residual), float(np.abs(terminal_changes).max(initial=0)))
         self.log.residual.append(residual)

@@ -25,9 +25,10 @@ class MDP(StoredProcess):
     """A sparse Markov decision process.
 
     A state has one or more *rows*, one for each action. A row has a reward and a probability distribution over
-    *columns*: the states, followed by absorbing *terminals*. A terminal leads to itself and pays its reward at every
-    step, so its value is ``reward / (1 - discount)``. Without a discount, its reward counts once, on entry. States are
-    grouped into *layers*, runs of consecutive states that are updated together.
+    *columns*: the states, followed by absorbing *terminals*. A terminal either leads to itself and pays a reward
+    at every step, or ends the episode with a value. The value of a terminal that pays is ``reward / (1 - discount)``.
+    Without a discount, its reward counts once, on entry. States are grouped into *layers*, runs of consecutive states
+    that are updated together.
 
     State ``s`` has the rows ``r`` with ``state_ptr[s] <= r < state_ptr[s + 1]``. Row ``r`` leads to column
     ``indices[k]`` with probability ``data[k]`` for ``indptr[r] <= k < indptr[r + 1]``. A *compact* MDP stores
@@ -50,6 +51,8 @@ class MDP(StoredProcess):
             if the MDP is not compact.
         rows_pay_ends: True if the rewards of rows already contain the reward of the terminal on entry, as they do in
             Punish. Total rewards without a discount then do not count it again.
+        terminal_value: float64 ``[n_terminals]``, value of each terminal at which the episode ends, at any discount, or
+            None if no terminal has one. It is 0 for terminals with a reward.
 
     Examples:
         >>> state_ptr, indptr, layer_ptr = np.array([0, 1, 3]), np.array([0, 2, 3, 4]), np.array([0, 2])
@@ -69,6 +72,7 @@ class MDP(StoredProcess):
     action: np.ndarray
     data_ptr: np.ndarray | None = None
     rows_pay_ends: bool = False
+    terminal_value: np.ndarray | None = None
 
     def __repr__(self) -> str:
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries"
@@ -165,7 +169,14 @@ class MDP(StoredProcess):
 
     @classmethod
     def from_scipy(
-        cls, transitions: Any, reward: Any, state_ptr: Any, terminal_reward: Any = (), *, normalize: bool = False
+        cls,
+        transitions: Any,
+        reward: Any,
+        state_ptr: Any,
+        terminal_reward: Any = (),
+        *,
+        terminal_value: Any = (),
+        normalize: bool = False,
     ) -> MDP:
         """Build an MDP from a sparse matrix whose rows are state-action pairs.
 
@@ -177,7 +188,8 @@ class MDP(StoredProcess):
                 format, with columns in any order. Duplicate entries are added up.
             reward: ``[n_rows]``, expected immediate rewards.
             state_ptr: ``[n_states + 1]``, row offsets of the states.
-            terminal_reward: ``[n_terminals]``, reward of each terminal at every step.
+            terminal_reward: ``[n_terminals]``, reward of each terminal at every step. By default, all are 0.
+            terminal_value: ``[n_terminals]``, value of each terminal at which the episode ends. By default, all are 0.
             normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
 
         Returns:
@@ -192,7 +204,8 @@ class MDP(StoredProcess):
             >>> MDP.from_scipy(transitions, reward=[1, 0, -0.5], state_ptr=[0, 1, 3])
             MDP(2 states, 3 rows, 4 entries)
         """
-        return process_of(construction.from_scipy(transitions, reward, state_ptr, terminal_reward, normalize=normalize))
+        terminals = terminal_reward, terminal_value
+        return process_of(construction.from_scipy(transitions, reward, state_ptr, terminals, normalize=normalize))
 
     @classmethod
     def from_dense(cls, P: Any, R: Any, *, normalize: bool = False) -> MDP:  # noqa: N803 - as in pymdptoolbox
@@ -269,7 +282,7 @@ class MDP(StoredProcess):
 
 def process_of(arrays: ModelArrays) -> MDP:
     """Build an MDP from arrays, without entries of probability 0."""
-    mdp = MDP(*arrays).without_zeros()
+    mdp = MDP(**arrays._asdict()).without_zeros()
     check_process(mdp)
     return mdp
 
@@ -310,6 +323,7 @@ def from_rows(
     layers: Sequence[int] | None = None,
     terminals: Sequence[float] = (),
     normalize: bool = False,
+    terminal_value: Sequence[float] = (),
 ) -> MDP:
     """Build a small MDP from lists.
 
@@ -317,8 +331,9 @@ def from_rows(
         states: A list of rows for each state. A row is a pair of a reward and a dictionary that maps successors to
             probabilities. Successors from ``len(states)`` on are the terminals.
         layers: Number of states in each layer. By default, all states form one layer.
-        terminals: Reward of each terminal at every step.
+        terminals: Reward of each terminal at every step. By default, all are 0.
         normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
+        terminal_value: Value of each terminal at which the episode ends. By default, all are 0.
 
     Returns:
         The MDP. The action labels are 0, 1, ... in each state.
@@ -335,7 +350,7 @@ def from_rows(
         >>> mdp.state_ptr, mdp.reward
         (array([0, 1, 3]), array([ 1. ,  0. , -0.5]))
     """
-    return process_of(row_lists.from_rows(states, layers, terminals, normalize))
+    return process_of(row_lists.from_rows(states, layers, (terminals, terminal_value), normalize))
 
 
 def normalized(mdp: MDP) -> MDP:

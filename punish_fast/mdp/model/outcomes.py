@@ -25,7 +25,7 @@ class Payoff(NamedTuple):
     """Rewards of rows and terminals, and limits on the total reward."""
 
     row: np.ndarray  # float64 [n_rows], rewards of rows
-    end: np.ndarray  # float64 [n_terminals], rewards of terminals: paid once or, with a discount, at every step
+    end: np.ndarray  # float64 [n_terminals], values of terminals
     value_range: ValueRange = ANY  # smallest and largest possible total
     scale: float = 0.0  # ties are relative to the largest value or, if larger, to this scale
 

@@ -66,6 +66,7 @@ class Process(ABC):
     state_ptr: np.ndarray
     reward: np.ndarray
     terminal_reward: np.ndarray
+    terminal_value: np.ndarray | None = None
     layer_ptr: np.ndarray
     action: np.ndarray
     # True if the rewards of rows already contain the reward of the terminal on entry, so that total rewards without a

@@ -21,6 +21,13 @@ def check_process(mdp: StoredProcess) -> None:
     if n_rows > _MOST_ROWS:
         raise ModelError(f"indptr: {n_rows:,} rows; the maximum is {_MOST_ROWS:,}")
     _check_array("terminal_reward", mdp.terminal_reward, np.float64)
+    ends = np.zeros(0) if mdp.terminal_value is None else mdp.terminal_value
+    if mdp.terminal_value is not None:
+        _check_array("terminal_value", ends, np.float64, len(mdp.terminal_reward))
+        if len(both := np.flatnonzero((ends != 0) & (mdp.terminal_reward != 0))):
+            value, reward = ends[both[0]], mdp.terminal_reward[both[0]]
+            told = f"terminal {both[0]} has the value {value:g} and the reward {reward:g}; one of them must be 0"
+            raise ModelError(f"terminal_value: {told}")
     check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
     check_pointer("state_ptr", mdp.state_ptr, n_rows, least=1)
     check_pointer("indptr", mdp.indptr, len(mdp.indices), least=1)
@@ -31,8 +38,8 @@ def check_process(mdp: StoredProcess) -> None:
     _check_array("action", mdp.action, mdp.action.dtype if is_wider else np.uint8, n_rows)
     if mdp.n_layers < 1:
         raise ModelError("layer_ptr: there is no layer")
-    for name, reward in (("reward", mdp.reward), ("terminal_reward", mdp.terminal_reward)):
-        if not np.isfinite(reward).all():
+    for name, paid in (("reward", mdp.reward), ("terminal_reward", mdp.terminal_reward), ("terminal_value", ends)):
+        if not np.isfinite(paid).all():
             raise ModelError(f"{name}: a value is not finite")
     if mdp.data_ptr is not None:
         _check_array("data_ptr", mdp.data_ptr, np.int64, n_rows)

@@ -5,7 +5,7 @@ With ``k`` steps to go,
     v_k(s)  =  max_a r(s, a) + g sum_t P(t | s, a) v_(k - 1)(t),        v_0 given
 
 so the best action depends on the number of remaining steps [Puterman 1994, ch. 4]. Terminals pay their reward at every
-step.
+step, or end the episode with a value.
 
 **Error bound.** The rounding error of a backup is at most ``e`` (``stored_process.py``). ``e`` is computed from the
 largest value and reward or, if the result is too large, from the terms of each row, so that large penalties do not
@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best, refuse_mask
+from punish_fast.mdp.bounds.stopping_rule import terminals_one_step_earlier
 from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
 from punish_fast.mdp.model.limits import SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
@@ -72,7 +73,7 @@ def finite_horizon(
         n_steps: Number of steps, at least 1.
         discount: Discount factor from 0 to 1.
         terminal_value: float64 ``[n_states]``, or ``[n_columns]`` to include terminals: values after the last step, 0
-            by default.
+            by default. Terminals that end the episode with a value (see `MDP`) keep it, so their entries must be 0.
         keep_all: If False, return only the values and choices of the first step.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. If
             given, ``choice[k, s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
@@ -121,7 +122,7 @@ def finite_horizon(
             before, v = v, v.copy()
             for layer in range(mdp.n_layers):
                 mdp.backups.close(layer, payment, rows, before, v)
-            v[n:] = mdp.terminal_reward + discount * before[n:]
+            v[n:] = terminals_one_step_earlier(mdp, discount, before[n:])
             rounding = _rounding(mdp, discount, before, v)
             choice = first_best(mdp.state_ptr, rows.q, v[:n], _TIE * rounding)
             tie = float((v[:n] - rows.q[choice]).max(initial=0))
@@ -143,6 +144,12 @@ def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
         if given.shape not in ((mdp.n_states,), (mdp.n_columns,)) or not np.isfinite(given).all():
             raise SolveError(f"terminal_value: must be {mdp.n_states} or {mdp.n_columns} finite numbers")
         v[: len(given)] = given
+    ends, last = mdp.terminal_value, v[mdp.n_states :]
+    if ends is not None:
+        if len(clash := np.flatnonzero((ends != 0) & (last != 0) & (last != ends))):
+            told = f"terminal {clash[0]} ends the episode with the value {ends[clash[0]]:g}; its entry must be 0"
+            raise SolveError(f"terminal_value: {told}")
+        last[ends != 0] = ends[ends != 0]
     return v
 
 

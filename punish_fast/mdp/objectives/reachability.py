@@ -24,7 +24,7 @@ goal]`` of Storm and PRISM has the same meaning. Therefore,
 The maximum is refused with `SolveError` if it would be infinite only because a run can continue forever at a cost.
 
 Rewards may have either sign. To minimize a cost, use costs as rewards and minimize. Do not maximize negative costs.
-The rewards of terminals are ignored.
+The total includes the value of a terminal that ends the episode in the goal. The rewards of terminals are ignored.
 
 *Maximum.* From all states with a finite maximum, runs almost surely reach the goal under every policy, and
 ``component_solver.py`` finds the unique fixed point.
@@ -49,7 +49,14 @@ import numpy as np
 from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
-from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
+from punish_fast.mdp.graph.row_selection import (
+    Restriction,
+    marks_at,
+    restriction,
+    rows_of_states,
+    states_of_rows,
+    terminals_of,
+)
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
 from punish_fast.mdp.model.limits import (
@@ -192,7 +199,8 @@ def total_reward(
     longer a run stays away from the goal. From these states, the returned policy does not head for the goal.
 
     Args:
-        mdp: The MDP. Use `validate` to check an MDP of unknown origin. The rewards of terminals are ignored.
+        mdp: The MDP. Use `validate` to check an MDP of unknown origin. The total includes the value of a terminal that
+            ends the episode. The rewards of terminals are ignored.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals. A run stops in the goal.
         maximize: If False, find the minimum reward. To minimize costs, use them as positive rewards.
         tolerance: Stop at this error bound, in the unit of the rewards, by default 1e-10.
@@ -232,6 +240,7 @@ def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimi
     mdp = normalized(mdp.expanded()).without_zeros()
     goal = columns_of(mdp, "goal", goal)
     graph, n = TransitionGraph(mdp, goal | terminals_of(mdp)), mdp.n_states
+    ends = np.zeros(mdp.n_columns - n) if mdp.terminal_value is None else mdp.terminal_value
     if maximize:
         never = graph.never_reach(goal)
         missed = graph.may_reach(never.found).found
@@ -251,7 +260,7 @@ def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimi
     if finite.any():
         rows &= rows_of_states(mdp, finite)
         sign = 1.0 if maximize else -1.0
-        part = restriction(mdp, rows, np.zeros(1), reward=sign * mdp.reward)
+        part = _restricted(mdp, rows, np.append(sign * ends, 0.0), sign * mdp.reward)
         found = _largest(part.mdp, limits) if maximize else _least_cost(part.mdp, limits)
         v[part.states], bound = sign * found.v + 0.0, found.error_bound
         choice[part.states] = part.rows[found.choice]
@@ -286,8 +295,15 @@ def _largest(mdp: MDP, limits: SolverLimits, may_not_end: bool = False) -> Exact
     return first_of_ties(mdp, _payoff(mdp), found, limits, must_end=True)
 
 
+def _restricted(mdp: MDP, rows: np.ndarray, ends: np.ndarray, reward: np.ndarray | None = None) -> Restriction:
+    """Restrict an MDP to rows. ``ends`` are the rewards of its terminals and, last, of all states outside."""
+    n = mdp.n_states
+    terminal = np.concatenate([np.full(n, len(ends) - 1), np.arange(mdp.n_columns - n)])
+    return restriction(mdp, rows, ends, terminal, reward)
+
+
 def _payoff(mdp: MDP) -> Payoff:
-    return Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
+    return Payoff(mdp.reward, mdp.terminal_reward)
 
 
 def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
@@ -305,7 +321,7 @@ def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
     choice = unbounded.row
     rest = v == 0
     if rest.any():
-        part = restriction(mdp, rows_of_states(mdp, rest), np.zeros(1))
+        part = _restricted(mdp, rows_of_states(mdp, rest), np.append(mdp.terminal_reward, 0.0))
         found = _largest(part.mdp, limits, may_not_end=True)
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]

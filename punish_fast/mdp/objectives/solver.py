@@ -2,8 +2,8 @@
 
 There are two objectives. ``"discounted"`` maximizes the expected discounted reward. With discount 1, this is the total
 reward, including the reward of the terminal reached, and trajectories that never end must have no rewards.
-``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward. It ignores all other
-rewards and has no discount.
+``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward or value. It ignores all
+other rewards and has no discount.
 
 MDPs with layers are solved by sweeps over layers. If these fail, and for other MDPs, the ladder (``ladder.py``) selects
 the method. The error bound exceeds the tolerance only if rounding prevents a smaller one. In this case, the bound is at
@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.bounds.stopping_rule import terminal_values
+from punish_fast.mdp.bounds.stopping_rule import positive_terminals, terminal_values
 from punish_fast.mdp.chain.induced_chain import checked_policy, induced_chain
 from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.ladder import climb
@@ -66,9 +66,9 @@ def solve(
     """Find the optimal values of a Markov decision process and an optimal policy.
 
     The objective ``"discounted"`` maximizes the expected discounted reward, or the expected total reward if the
-    discount is 1. The total includes the reward of the terminal reached, and trajectories that never end must have no
-    rewards. The objective ``"reach-probability"`` maximizes the probability of reaching a terminal with a positive
-    reward, and ignores all other rewards.
+    discount is 1. The total includes the reward or value of the terminal reached, and trajectories that never end must
+    have no rewards. The objective ``"reach-probability"`` maximizes the probability of reaching a terminal with a
+    positive reward or value, and ignores all other rewards.
 
     Args:
         mdp: An `MDP`, or a process that computes its transitions. Use `validate` to check an `MDP` of unknown origin.
@@ -158,9 +158,9 @@ def _solved(problem: Layers) -> Exact:
     if discount < 1:
         methods = (problem.method,) if problem.method in GENERAL_METHODS else GENERAL_METHODS
         limits = replace(limits, initial_values=problem.initial_values if problem.is_flat else None)
-        found = _discounted(Total(mdp, Payoff(mdp.reward, mdp.terminal_reward), limits, discount, methods))
+        found = _discounted(Total(mdp, Payoff(mdp.reward, terminal_values(mdp, discount)), limits, discount, methods))
     elif problem.objective == "reach-probability":
-        goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
+        goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), positive_terminals(mdp)])
         found, _ = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
         payoff = Payoff(np.zeros(mdp.n_rows), goal[mdp.n_states :].astype(np.float64))
         found = replace(found, q=values_of_rows(mdp, payoff, found))
@@ -201,7 +201,7 @@ def _discounted(problem: Total) -> Exact:
         earned: Exact | Unsolved = climb(Total(chain, payoff, limits, discount, skips_sweeps=True))
         return earned
 
-    q = values_of_rows(mdp, Payoff(mdp.reward, terminal_values(mdp, discount)), found, discount)
+    q = values_of_rows(mdp, problem.payoff, found, discount)
     found = settle_ties(mdp, q, found, limits.tolerance, partial(first_marked, mdp.state_ptr), evaluate)
     log = problem.found.log
     log.residual.append(found.error_bound)

@@ -65,6 +65,8 @@ def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> L
         raise ValueError(f"export: the process has {mdp.n_states} states, but the space has {len(states.code)}")
     if len(mdp.terminal_reward) != len(TERMINALS):
         raise ValueError(f"export: the process has {len(mdp.terminal_reward)} terminals; they must be win and loss")
+    if mdp.terminal_value is not None:
+        raise ValueError("export: the process has a terminal_value; win and loss must have rewards only")
     if not np.isin(mdp.action, ACTIONS).all():
         raise ValueError(f"export: the process has actions other than {', '.join(map(str, ACTIONS))}")
     return LabeledProcess(mdp, states, enemy or {"kind": "unknown"})

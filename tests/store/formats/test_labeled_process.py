@@ -52,6 +52,7 @@ def test_a_process_of_other_states_terminals_or_actions_is_refused(game):
     for space, changes, message in (
         (other, {}, rf"558 states, but the space has {other.n_states}$"),
         (game.space, {"terminal_reward": np.zeros(3)}, "3 terminals; they must be win and loss$"),
+        (game.space, {"terminal_value": np.zeros(2)}, "a terminal_value; win and loss must have rewards only$"),
         (game.space, {"action": action}, r"actions other than 10, 11, .*, 90$"),
     ):
         with pytest.raises(ValueError, match=rf"^export: the process has {message}"):
