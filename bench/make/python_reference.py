@@ -64,8 +64,8 @@ TOPICS = (
         "mdp-model",
         "Model",
         MDP,
-        "Markov decision processes, from lists, arrays or other libraries, and their conversion.",
-        "from_rows MDP NonzeroCount validate to_quantecon ModelError",
+        "Markov decision processes, from functions, lists, arrays or other libraries, and their conversion.",
+        "from_rows MDP Names NonzeroCount validate to_quantecon ModelError",
     ),
     Topic(
         "mdp-solvers",

@@ -4,6 +4,7 @@ from punish_fast.runtime.exports import on_first_use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from punish_fast.mdp.arrays.names import Names
     from punish_fast.mdp.arrays.policy import PolicyError, greedy, softmax
     from punish_fast.mdp.arrays.row_sums import ModelError
     from punish_fast.mdp.conversion.quantecon import to_quantecon
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.objectives.solver import evaluate, solve
 
 # Processes
-__all__ = ["MDP", "ModelError", "NonzeroCount", "from_rows", "to_quantecon", "validate"]
+__all__ = ["MDP", "ModelError", "Names", "NonzeroCount", "from_rows", "to_quantecon", "validate"]
 # Solvers and policies
 __all__ += ["PolicyError", "SolveError", "SolverLimits", "evaluate", "greedy", "softmax", "solve"]
 # Objectives

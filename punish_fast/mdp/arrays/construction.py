@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from punish_fast.mdp.arrays import _probabilities
+from punish_fast.mdp.arrays.names import Names, action_name, entry_name, row_name, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.arrays.row_sums import (
     ROUNDING,
@@ -27,7 +28,6 @@ from punish_fast.mdp.arrays.row_sums import (
     largest_entry,
     refused_entry,
     refused_sum,
-    row_name,
     row_sums,
 )
 from punish_fast.runtime.parallel import cumulated, for_chunks
@@ -51,6 +51,7 @@ class ModelArrays(NamedTuple):
     layer_ptr: np.ndarray
     action: np.ndarray
     terminal_value: np.ndarray | None
+    names: Names | None
 
 
 @np.errstate(all="ignore")
@@ -62,6 +63,7 @@ def from_scipy(
     action: np.ndarray | None = None,
     normalize: bool = False,
     name_of: Callable[[int], str] | None = None,
+    names: Names | None = None,
 ) -> ModelArrays:
     """Implement `MDP.from_scipy`.
 
@@ -89,21 +91,24 @@ def from_scipy(
         )
     if n_columns > _MOST_COLUMNS:
         raise ModelError(f"transitions: {n_columns:,} columns; the maximum is {_MOST_COLUMNS:,}")
-    indptr, indices, data = _distributions(matrix, normalize, name_of or (lambda row: row_name(pointer, row)))
+    name_of = name_of or (lambda row: row_name(names, pointer, action, row))
+    indptr, indices, data = _distributions(matrix, normalize, name_of, names)
     labels = np.arange(n_rows) - np.repeat(pointer[:-1], np.diff(pointer)) if action is None else action
     layer_ptr, value = np.array([0, n_states], dtype=np.int64), values if len(values) else None
-    return ModelArrays(pointer, indptr, indices, data, rewards, terminals, layer_ptr, narrowed(labels), value)
+    return ModelArrays(pointer, indptr, indices, data, rewards, terminals, layer_ptr, narrowed(labels), value, names)
 
 
 @np.errstate(all="ignore")
-def from_dense(transitions: Any, reward: Any, normalize: bool = False) -> ModelArrays:
+def from_dense(transitions: Any, reward: Any, normalize: bool = False, names: Names | None = None) -> ModelArrays:
     """Implement `MDP.from_dense`."""
     matrices = _matrices("P", transitions)
     n_actions, n_states = len(matrices), matrices[0].shape[0]
-    return from_table(matrices, _expected(reward, matrices, (n_states, n_actions)), normalize)
+    return from_table(matrices, _expected(reward, matrices, (n_states, n_actions)), normalize, names)
 
 
-def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False) -> ModelArrays:
+def from_table(
+    matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False, names: Names | None = None
+) -> ModelArrays:
     """Build an MDP in which all states have the same actions, except for excluded actions.
 
     ``matrices`` contains the transitions of each action, ``[n_states, n_states]``. Columns may be duplicates.
@@ -115,14 +120,19 @@ def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: boo
     allowed = reward != -np.inf
     number, action = np.nonzero(allowed)
     if not allowed.any(axis=1).all():
-        state = allowed.any(axis=1).argmin()
+        state = state_name(names, allowed.any(axis=1).argmin())
         raise ModelError(f"R: state {state} has only rewards of -inf; at least one of its actions must be allowed")
     stacked = csr_array(vstack(matrices, format="csr"))[action * n_states + number]
-    return from_pairs(stacked, reward[allowed], (number, action), n_states, normalize)
+    return from_pairs(stacked, reward[allowed], (number, action), n_states, normalize, names)
 
 
 def from_pairs(
-    transitions: csr_array, reward: np.ndarray, pairs: tuple[np.ndarray, np.ndarray], n_states: int, normalize: bool
+    transitions: csr_array,
+    reward: np.ndarray,
+    pairs: tuple[np.ndarray, np.ndarray],
+    n_states: int,
+    normalize: bool,
+    names: Names | None = None,
 ) -> ModelArrays:
     """Build an MDP from state-action pairs, ordered by state.
 
@@ -132,13 +142,13 @@ def from_pairs(
     state, action = pairs
 
     def name_of(row: int) -> str:
-        return f"action {action[row]} of state {state[row]}"
+        return f"action {action_name(names, action[row])} of state {state_name(names, state[row])}"
 
     if not np.isfinite(reward).all():
         row = int(np.isfinite(reward).argmin())
         raise ModelError(f"R: {name_of(row)} has the reward {reward[row]}; it must be finite or -inf")
     state_ptr = cumulated(np.bincount(state, minlength=n_states))
-    return from_scipy(transitions, reward, state_ptr, ((), ()), action, normalize, name_of)
+    return from_scipy(transitions, reward, state_ptr, ((), ()), action, normalize, name_of, names)
 
 
 def narrowed(action: np.ndarray) -> np.ndarray:
@@ -184,14 +194,16 @@ def entries_of(name: str, given: Any) -> csr_array:
 
 
 def _distributions(
-    matrix: csr_array, normalize: bool, name_of: Callable[[int], str]
+    matrix: csr_array, normalize: bool, name_of: Callable[[int], str], names: Names | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Check and normalize rows, and return ``indptr``, ``indices`` and ``data`` with ascending columns."""
     data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), largest_entry(normalize)
     if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
         k = int((~((data >= 0) & (data <= largest))).argmax())
         name = name_of(int(np.searchsorted(indptr, k, side="right")) - 1)
-        raise ModelError(f"transitions: {refused_entry(name, matrix.indices[k], data[k], normalize)}")
+        raise ModelError(
+            f"transitions: {refused_entry(name, entry_name(names, matrix.indices[k]), data[k], normalize)}"
+        )
     total, deviation = row_sums(indptr, data)
     wrong = np.flatnonzero(~is_accepted(total, deviation, normalize))
     if len(wrong):

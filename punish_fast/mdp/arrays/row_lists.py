@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.construction import ModelArrays, from_scipy
+from punish_fast.mdp.arrays.names import Names, action_name, entry_name, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, largest_entry, refused_entry
 from punish_fast.runtime.errors import as_float, shown
@@ -22,6 +23,7 @@ def from_rows(
     layers: Sequence[int] | None = None,
     terminals: tuple[Sequence[float], Sequence[float]] = ((), ()),
     normalize: bool = False,
+    names: Names | None = None,
 ) -> ModelArrays:
     """Implement `from_rows` of `punish_fast.mdp`. ``terminals`` are the rewards and the values of terminals."""
     given = _listed("states", states)
@@ -32,8 +34,9 @@ def from_rows(
     n_terminals = len(ends[0] or ends[1])
     rows, n_columns = _Rows(), len(given) + n_terminals
     for state, choices in enumerate(given):
-        for k, row in enumerate(_listed(f"state {state}", choices)):
-            place = f"state {state}, row {k}"
+        name = f"state {state_name(names, state)}"
+        for k, row in enumerate(_listed(name, choices)):
+            place = f"{name}, row {k}"
             if not isinstance(row, Sequence) or len(row) != 2 or not isinstance(row[1], Mapping):
                 raise ModelError(f"{place}: {shown(row)} is not a pair (reward, {{successor: probability}})")
             columns = [_whole_number(f"{place}: successor", column) for column in row[1]]
@@ -43,8 +46,8 @@ def from_rows(
                 raise ModelError(f"{place}: successor {shown(wrong)} is not from 0 to {n_columns - 1} ({told})")
             rows.add(place, columns, row[1].values(), k)
             rows.reward.append(_number(f"{place}: reward", row[0]))
-        rows.end_state(f"state {state}")
-    arrays = rows.arrays((ends[0] or [0.0] * n_terminals, ends[1]), normalize)
+        rows.end_state(name)
+    arrays = rows.arrays((ends[0] or [0.0] * n_terminals, ends[1]), normalize, names)
     if layers is None:
         return arrays
     sizes = [_whole_number(f"layers: entry {k}", size) for k, size in enumerate(_listed("layers", layers))]
@@ -53,7 +56,7 @@ def from_rows(
     return arrays._replace(layer_ptr=cumulated(np.array(sizes, dtype=np.int64)))
 
 
-def from_gymnasium(env: Any, normalize: bool = False) -> ModelArrays:
+def from_gymnasium(env: Any, normalize: bool = False, names: Names | None = None) -> ModelArrays:
     """Implement `MDP.from_gymnasium`."""
     table = getattr(getattr(env, "unwrapped", env), "P", None)
     try:
@@ -65,6 +68,8 @@ def from_gymnasium(env: Any, normalize: bool = False) -> ModelArrays:
     for state in range(n_states):
         for action, outcomes in _actions_of(table, state):
             place = f"P[{state}][{action}]"
+            if names is not None:
+                place += f" (action {action_name(names, action)} of state {state_name(names, state)})"
             columns = [_whole_number(f"{place}: successor", successor) for _, successor, _, _ in outcomes]
             for k, (column, outcome) in enumerate(zip(columns, outcomes, strict=True)):
                 if outcome[3]:
@@ -76,14 +81,16 @@ def from_gymnasium(env: Any, normalize: bool = False) -> ModelArrays:
             p = rows.add(place, columns, [p for p, _, _, _ in outcomes], action)
             for column, chance in zip(columns, p, strict=True):
                 if not 0 <= chance <= largest_entry(normalize):
-                    raise ModelError(f"transitions: {refused_entry(place, column, chance, normalize)}")
+                    raise ModelError(
+                        f"transitions: {refused_entry(place, entry_name(names, column), chance, normalize)}"
+                    )
             total, deviation = math.fsum(p), math.fsum([*p, -1.0])
             # Normalizing a row also scales its expected reward.
             share = total if abs(deviation) > ROUNDING and total > 0 else 1.0
             expected = sum(chance / share * reward for chance, reward in zip(p, paid, strict=True))
             rows.reward.append(_number(f"{place}: expected reward", expected))
         rows.end_state(f"P[{state}]")
-    return rows.arrays(([0.0], []), normalize)
+    return rows.arrays(([0.0], []), normalize, names)
 
 
 class _Rows:
@@ -113,7 +120,7 @@ class _Rows:
             raise ModelError(f"{place}: there are no rows; every state must have at least one")
         self._state_ptr.append(len(self._names))
 
-    def arrays(self, ends: tuple[list[float], list[float]], normalize: bool) -> ModelArrays:
+    def arrays(self, ends: tuple[list[float], list[float]], normalize: bool, names: Names | None) -> ModelArrays:
         """Return the arrays of an MDP with all rows and a single layer."""
         from scipy.sparse import csr_array
 
@@ -124,7 +131,7 @@ class _Rows:
         matrix = csr_array((np.array(self._data), np.array(self._indices, dtype=np.int32), self._indptr), shape=shape)
         labels = np.array(self._action)
         name_of = self._names.__getitem__
-        return from_scipy(matrix, self.reward, self._state_ptr, ends, labels, normalize, name_of)
+        return from_scipy(matrix, self.reward, self._state_ptr, ends, labels, normalize, name_of, names)
 
 
 def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, Any, bool]]]]:

@@ -36,11 +36,6 @@ def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None =
     return total, deviation
 
 
-def row_name(state_ptr: np.ndarray, row: int) -> str:
-    """Return the name of a row for error messages."""
-    return f"row {row} (of state {np.searchsorted(state_ptr, row, side='right') - 1})"
-
-
 def largest_entry(normalize: bool) -> float:
     """Return the largest accepted entry of a row."""
     return _LARGEST_COUNT if normalize else 1 + SUM_TOLERANCE
@@ -54,10 +49,10 @@ def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
     return (total > 0) & (total < np.inf) if normalize else np.abs(deviation) <= SUM_TOLERANCE
 
 
-def refused_entry(place: str, column: int, p: float, normalize: bool) -> str:
-    """Return the error message for an entry that is not a probability."""
+def refused_entry(place: str, entry: str, p: float, normalize: bool) -> str:
+    """Return the error message for an entry that is not a probability. ``entry`` is its name (see `entry_name`)."""
     wanted = f"number from 0 to {_LARGEST_COUNT:g}" if normalize else "probability from 0 to 1"
-    return f"{place} has {float(p)!r} in column {column}; it must be a {wanted}"
+    return f"{place} has {float(p)!r} {entry}; it must be a {wanted}"
 
 
 def refused_sum(place: str, total: float, deviation: float, normalize: bool) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays import construction, discrete_dp, row_lists
+from punish_fast.mdp.arrays import construction, discrete_dp, model_function, row_lists
 from punish_fast.mdp.arrays.construction import ModelArrays, divisors
+from punish_fast.mdp.arrays.names import Names, flaw_of_names
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model.process import NonzeroCount
@@ -53,6 +54,7 @@ class MDP(StoredProcess):
             Punish. Total rewards without a discount then do not count it again.
         terminal_value: float64 ``[n_terminals]``, value of each terminal at which the episode ends, at any discount, or
             None if no terminal has one. It is 0 for terminals with a reward.
+        names: Names of states and actions for messages and results, or None.
 
     Examples:
         >>> state_ptr, indptr, layer_ptr = np.array([0, 1, 3]), np.array([0, 2, 3, 4]), np.array([0, 2])
@@ -73,6 +75,7 @@ class MDP(StoredProcess):
     data_ptr: np.ndarray | None = None
     rows_pay_ends: bool = False
     terminal_value: np.ndarray | None = None
+    names: Names | None = None
 
     def __repr__(self) -> str:
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries"
@@ -168,6 +171,53 @@ class MDP(StoredProcess):
         return sparse.csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
     @classmethod
+    def from_function(
+        cls,
+        model: Callable[[Any], Any],
+        initial: Iterable[Hashable],
+        *,
+        normalize: bool = False,
+        max_states: int = 10_000_000,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> MDP:
+        """Build an MDP from a function that describes one state.
+
+        States and actions may be any hashable objects. They become the names of the MDP.
+
+        Args:
+            model: ``model(state)`` returns either a number, the value at which the episode ends in this state, or a
+                mapping from each action to a pair ``(reward, successors)``. Successors are a mapping ``{successor:
+                probability}``, a list of pairs ``(successor, probability)``, or a list of triples ``(successor,
+                probability, reward)``, whose rewards are added to the reward of the action.
+            initial: Initial states. The MDP consists of all states that the model reaches from them.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+            max_states: Maximum number of states and terminals.
+            progress: Called at intervals as ``progress(n_described, n_found)`` with numbers of states.
+
+        Returns:
+            The MDP, with all states in one layer, in the order in which they were found. Rows are in the order of the
+            mapping.
+
+        Raises:
+            ModelError: If the model returns invalid values or reaches more than ``max_states`` states. The message
+                contains the state, the action and the value.
+
+        Examples:
+            A gambler bets up to all of his coins at a chance of 0.4 until he has 0 or 4:
+
+            >>> from punish_fast.mdp import solve
+            >>> def model(coins):
+            ...     if coins in (0, 4):
+            ...         return float(coins == 4)
+            ...     bets = range(1, min(coins, 4 - coins) + 1)
+            ...     return {bet: (0.0, {coins + bet: 0.4, coins - bet: 0.6}) for bet in bets}
+            >>> mdp = MDP.from_function(model, initial=[2])
+            >>> mdp.names.states, solve(mdp, discount=1).v.round(3)
+            ([2, 3, 1, 4, 0], array([0.4 , 0.64, 0.16]))
+        """
+        return process_of(model_function.from_function(model, initial, normalize, max_states, progress))
+
+    @classmethod
     def from_scipy(
         cls,
         transitions: Any,
@@ -177,6 +227,7 @@ class MDP(StoredProcess):
         *,
         terminal_value: Any = (),
         normalize: bool = False,
+        names: Names | None = None,
     ) -> MDP:
         """Build an MDP from a sparse matrix whose rows are state-action pairs.
 
@@ -191,6 +242,7 @@ class MDP(StoredProcess):
             terminal_reward: ``[n_terminals]``, reward of each terminal at every step. By default, all are 0.
             terminal_value: ``[n_terminals]``, value of each terminal at which the episode ends. By default, all are 0.
             normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+            names: Names of states and actions. The action label of a row is its index in the state.
 
         Returns:
             The MDP, with all states in one layer. The action labels are 0, 1, ... in each state.
@@ -205,10 +257,18 @@ class MDP(StoredProcess):
             MDP(2 states, 3 rows, 4 entries)
         """
         terminals = terminal_reward, terminal_value
-        return process_of(construction.from_scipy(transitions, reward, state_ptr, terminals, normalize=normalize))
+        arrays = construction.from_scipy(transitions, reward, state_ptr, terminals, normalize=normalize, names=names)
+        return process_of(arrays)
 
     @classmethod
-    def from_dense(cls, P: Any, R: Any, *, normalize: bool = False) -> MDP:  # noqa: N803 - as in pymdptoolbox
+    def from_dense(
+        cls,
+        P: Any,  # noqa: N803 - as in pymdptoolbox
+        R: Any,  # noqa: N803
+        *,
+        normalize: bool = False,
+        names: Names | None = None,
+    ) -> MDP:
         """Build an MDP in which all states have the same actions, from arrays in the convention of pymdptoolbox.
 
         Args:
@@ -218,6 +278,7 @@ class MDP(StoredProcess):
                 excludes an action), or of transitions ``[n_actions, n_states, n_states]``, as an array or a list.
                 Or a list of vectors ``[n_states]``, one for each action, unless there are as many states as actions.
             normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+            names: Names of states and actions.
 
         Returns:
             The MDP, with all states in one layer and without terminals. The action labels are indices into ``P``.
@@ -232,7 +293,7 @@ class MDP(StoredProcess):
             >>> MDP.from_dense(P, R)
             MDP(2 states, 4 rows, 5 entries)
         """
-        return process_of(construction.from_dense(P, R, normalize))
+        return process_of(construction.from_dense(P, R, normalize, names))
 
     @classmethod
     def from_quantecon(cls, ddp: Any, *, normalize: bool = False) -> MDP:
@@ -257,7 +318,7 @@ class MDP(StoredProcess):
         return process_of(discrete_dp.from_quantecon(ddp, normalize))
 
     @classmethod
-    def from_gymnasium(cls, env: Any, *, normalize: bool = False) -> MDP:
+    def from_gymnasium(cls, env: Any, *, normalize: bool = False, names: Names | None = None) -> MDP:
         """Build an MDP from a Gymnasium environment with a transition table ``P``, such as FrozenLake or Taxi.
 
         Args:
@@ -265,6 +326,7 @@ class MDP(StoredProcess):
                 ``(probability, successor, reward, terminated)``. Outcomes that end an episode lead to a single terminal
                 with reward 0. The successor of any other outcome must be a state of the table.
             normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+            names: Names of states and actions.
 
         Returns:
             The MDP, with all states in one layer. The environment defines the action labels.
@@ -277,20 +339,20 @@ class MDP(StoredProcess):
             >>> MDP.from_gymnasium(gymnasium.make("FrozenLake-v1"))
             MDP(16 states, 64 rows, 146 entries)
         """
-        return process_of(row_lists.from_gymnasium(env, normalize))
+        return process_of(row_lists.from_gymnasium(env, normalize, names))
 
 
 def process_of(arrays: ModelArrays) -> MDP:
     """Build an MDP from arrays, without entries of probability 0."""
     mdp = MDP(**arrays._asdict()).without_zeros()
     check_process(mdp)
-    return mdp
+    return check_names(mdp)
 
 
 def check_arrays(mdp: object) -> None:
     """Check the type of an MDP, and its arrays except for columns and probabilities, to save time."""
     if not isinstance(mdp, MDP):
-        ways = "build(space), MDP.from_dense(P, R), MDP.from_scipy, MDP.from_quantecon, MDP.from_gymnasium or from_rows"
+        ways = "build(space), MDP.from_dense(P, R), MDP.from_scipy, MDP.from_function, MDP.from_gymnasium or from_rows"
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as {ways}")
     check_process(mdp)
 
@@ -315,6 +377,16 @@ def validate(mdp: MDP) -> MDP:
     check_arrays(mdp)
     if flaw := flaw_of_rows(mdp):
         raise ModelError(flaw)
+    check_names(mdp)
+    return mdp
+
+
+def check_names(mdp: MDP) -> MDP:
+    """Return an MDP after checking its names, if it has any."""
+    labels = int(mdp.action.max(initial=0)) + 1
+    flaw = None if mdp.names is None else flaw_of_names(mdp.names, mdp.n_states, mdp.n_columns, labels)
+    if flaw is not None:
+        raise ModelError(f"names: {flaw}")
     return mdp
 
 
@@ -324,6 +396,7 @@ def from_rows(
     terminals: Sequence[float] = (),
     normalize: bool = False,
     terminal_value: Sequence[float] = (),
+    names: Names | None = None,
 ) -> MDP:
     """Build a small MDP from lists.
 
@@ -334,6 +407,7 @@ def from_rows(
         terminals: Reward of each terminal at every step. By default, all are 0.
         normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
         terminal_value: Value of each terminal at which the episode ends. By default, all are 0.
+        names: Names of states and actions. The action label of a row is its index in the state.
 
     Returns:
         The MDP. The action labels are 0, 1, ... in each state.
@@ -350,7 +424,7 @@ def from_rows(
         >>> mdp.state_ptr, mdp.reward
         (array([0, 1, 3]), array([ 1. ,  0. , -0.5]))
     """
-    return process_of(row_lists.from_rows(states, layers, (terminals, terminal_value), normalize))
+    return process_of(row_lists.from_rows(states, layers, (terminals, terminal_value), normalize, names))
 
 
 def normalized(mdp: MDP) -> MDP:

@@ -1,12 +1,14 @@
 """Validation of the arrays of a Markov decision process."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from punish_fast.mdp.arrays.construction import check_pointer
+from punish_fast.mdp.arrays.names import entry_name, row_name
 from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.arrays.row_sums import SUM_TOLERANCE, ModelError, describe_sum, refused_entry, row_name, row_sums
+from punish_fast.mdp.arrays.row_sums import SUM_TOLERANCE, ModelError, describe_sum, refused_entry, row_sums
 from punish_fast.mdp.model.stored_process import StoredProcess
 
 # Kernels store row indices as uint32.
@@ -59,22 +61,23 @@ def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = 
 
 def flaw_of_rows(mdp: StoredProcess) -> str | None:
     """Describe the first invalid column, probability or row sum, in this order. Return None if all are valid."""
+    name_of = partial(row_name, mdp.names, mdp.state_ptr, mdp.action)
     lengths, begins = np.diff(mdp.indptr), mdp.indptr[:-1] if mdp.data_ptr is None else mdp.data_ptr
     outside = (mdp.indices < 0) | (mdp.indices >= mdp.n_columns)
     if outside.any():
         k = int(outside.argmax())
-        place = row_name(mdp.state_ptr, int(np.searchsorted(mdp.indptr, k, side="right")) - 1)
+        place = name_of(int(np.searchsorted(mdp.indptr, k, side="right")) - 1)
         return f"indices: {place} leads to column {mdp.indices[k]}; columns are from 0 to {mdp.n_columns - 1}"
     wrong = ~((mdp.data >= 0) & (mdp.data <= 1))
     if wrong.any():
         k = int(wrong.argmax())
         for row in np.flatnonzero((begins <= k) & (k < begins + lengths)).tolist():
-            column = mdp.indices[mdp.indptr[row] + k - begins[row]]
-            return f"data: {refused_entry(row_name(mdp.state_ptr, row), column, mdp.data[k], False)}"
+            entry = entry_name(mdp.names, mdp.indices[mdp.indptr[row] + k - begins[row]])
+            return f"data: {refused_entry(name_of(row), entry, mdp.data[k], False)}"
         return f"data: entry {k} is {mdp.data[k]}; it must be a probability from 0 to 1"
     total, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
     off = np.abs(deviation) > SUM_TOLERANCE
     if off.any():
         row = int(off.argmax())
-        return f"data: {describe_sum(row_name(mdp.state_ptr, row), total[row], deviation[row])}"
+        return f"data: {describe_sum(name_of(row), total[row], deviation[row])}"
     return None

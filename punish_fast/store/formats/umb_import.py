@@ -179,7 +179,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     shape = len(indptr) - 1, n_states
     try:
         matrix = csr_array((p, target.astype(dtype), indptr.astype(dtype)), shape=shape)
-        mdp = process_of(from_scipy(matrix, np.zeros(shape[0]), state_ptr, (), action, normalize))
+        mdp = process_of(from_scipy(matrix, np.zeros(shape[0]), state_ptr, action=action, normalize=normalize))
     except ModelError as error:
         raise content.fault(f"is not a Markov decision process: {error}") from None
     return NamedProcess(
