@@ -55,7 +55,7 @@ def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
     space = StateSpace(load_rules("tiny"))
     mdp = build(space)
     solution = solve(mdp, discount=0.95, tolerance=1e-10)
-    policy = solution.greedy()
+    policy = solution.policy
     save(tmp_path / "agent.h5", space, mdp, solution)
     agent = load(tmp_path / "agent.h5")
 

@@ -188,7 +188,7 @@ MODULES = [
 
 def is_runnable(example: doctest.Example) -> bool:
     """Return False if an example needs a library that is not installed."""
-    needed = {"to_quantecon": "quantecon"}
+    needed = {"to_quantecon": "quantecon", "to_frame": "pandas"}
     modules = re.findall(r"^(?:from|import) (\w+)", example.source) + [needed[n] for n in needed if n in example.source]
     return all(find_spec(module) is not None for module in modules)
 

@@ -379,7 +379,8 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
         return veteran.veteran_policy(space)
     if name != "naive":
         return best_scored(space, HEURISTICS[name])
-    return naive_solution(space).policy(temperature)
+    solution = naive_solution(space)
+    return solution.policy if temperature is None else solution.softmax(temperature)
 
 
 def naive_solution(space: StateSpace) -> Solution:

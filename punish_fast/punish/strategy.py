@@ -271,4 +271,4 @@ def _(player: np.ndarray, space: StateSpace) -> np.ndarray:
 def _(player: Solution, space: StateSpace) -> np.ndarray:
     if player.q.shape != space.action.shape:
         raise PolicyError(f"policy: the solution has {len(player.q)} rows, but the game has {len(space.action)}")
-    return player.greedy()
+    return player.policy

@@ -15,6 +15,7 @@ import numpy as np
 from punish_fast.mdp.arrays.policy import PolicyError, best_values, first_best, taking
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.model.mdp import MDP, validate
+from punish_fast.mdp.model.results import ModelRows
 from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.punish.codes import ACTIONS, Layout, decimals_of, layout_of
 from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
@@ -227,7 +228,7 @@ class SolutionFile(CheckedFile):
     def _solution(self) -> Solution:
         if self.kind != "agent":
             raise _wrong_kind(self, "an agent")
-        state_ptr, _, _ = self.rows
+        state_ptr, action, _ = self.rows
         v, q = self.array("/solution/v"), self.array("/solution/q")
         if not np.array_equal(best_values(state_ptr, q), v):
             raise self.error("/solution/v", "must be the largest `q` of each state")
@@ -240,7 +241,7 @@ class SolutionFile(CheckedFile):
         return Solution(
             v=v,
             q=q,
-            state_ptr=state_ptr,
+            rows=ModelRows(state_ptr, action),
             objective=a["objective"],
             discount=a["discount"],
             method=a["method"],
@@ -294,7 +295,8 @@ class SolutionFile(CheckedFile):
             return to_finer_model(space, own, self.policy(own, temperature))
         if self.kind == "agent":
             require_states(self, space)
-            return self.solution().policy(temperature)
+            solution = self.solution()
+            return solution.policy if temperature is None else solution.softmax(temperature)
         if not space.is_memoryless:
             require_shape(self, "/strategy/rows", space.action.shape)
             return policy_of_units(space, self.array("/strategy/rows"))

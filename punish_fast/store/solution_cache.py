@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import best_values
+from punish_fast.mdp.model.results import ModelRows
 from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.runtime.cluster.connection import versions
 from punish_fast.runtime.errors import StoreError
@@ -91,7 +92,7 @@ def _load(path: Path, state_ptr: np.ndarray) -> Solution:
     with suppress(OSError):
         path.touch()
     entries["tolerance"] = None if math.isnan(entries["tolerance"]) else entries["tolerance"]
-    return Solution(v=v, q=q, choice=rows, state_ptr=state_ptr, log=Log(), **entries)
+    return Solution(v=v, q=q, choice=rows, rows=ModelRows(state_ptr), log=Log(), **entries)
 
 
 def _save(path: Path, solution: Solution) -> None:

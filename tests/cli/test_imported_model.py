@@ -10,6 +10,7 @@ import pytest
 from store.formats.test_umb_import import archive, numbers, small_model
 
 from punish_fast.mdp.conversion import objective_text as objective
+from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import BoundedValues
 
 
@@ -67,7 +68,7 @@ def test_infinite_values_have_their_sign(run):
 def test_an_error_bound_above_the_tolerance_fails(run, monkeypatch, tolerance, relative_bound, code, said):
     def proved(process, *_options):
         v = np.array([-37.25, 34.0, np.inf])
-        return BoundedValues(v, v, v, 37.25 * relative_bound, process.mdp.state_ptr[:-1])
+        return BoundedValues(v, v, v, 37.25 * relative_bound, process.mdp.state_ptr[:-1], rows_of(process.mdp))
 
     monkeypatch.setattr(objective, "solve_objective", proved)
     if tolerance is not None:

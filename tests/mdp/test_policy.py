@@ -163,9 +163,8 @@ MUST_LEAVE = [[(0.0, {0: 1.0}), (1.0, {1: 1.0})]], None, [0.0]
 
 def test_values_stay_as_computed_and_the_policy_is_the_one_that_was_proved():
     found = solve(from_rows(*MUST_LEAVE), 1.0)
-    assert (found.q.tolist(), found.choice.tolist(), found.greedy().tolist()) == ([1.0, 1.0], [1], [0.0, 1.0])
-    assert found.policy(None).tolist() == [0.0, 1.0]
-    assert found.policy(1.0).tolist() == [0.5, 0.5]
+    assert (found.q.tolist(), found.choice.tolist(), found.policy.tolist()) == ([1.0, 1.0], [1], [0.0, 1.0])
+    assert found.softmax(1.0).tolist() == [0.5, 0.5]
     found = solve(from_rows([[(1e12, {0: 1.0})], [(1.0, {1: 1.0}), (1.5, {1: 1.0})]]), 0.0)
     assert found.q.tolist() == [1e12, 1.0, 1.5]
     assert found.choice.tolist() == [0, 2]

@@ -91,7 +91,7 @@ def test_the_reward_of_a_terminal_counts_once_on_entry_without_a_discount(states
     assert found.v == pytest.approx(right, abs=1e-9)
     assert found.choice.tolist() == list(mdp.state_ptr[:-1])
     assert found.q == pytest.approx([*right, 0.25][: mdp.n_rows], abs=1e-9)
-    assert evaluate(mdp, found.greedy(), 1.0) == pytest.approx(right, abs=1e-9)
+    assert evaluate(mdp, found.policy, 1.0) == pytest.approx(right, abs=1e-9)
     # In Punish, the rewards of rows contain it already.
     assert solve(replace(mdp, rows_pay_ends=True), 1.0, method).v.max() == (0.25 if states is COIN else 0.0)
 

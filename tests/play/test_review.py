@@ -84,7 +84,7 @@ def test_measures_are_counted_without_missing_breaths(judges):
 
 def test_discounted_agents_judge_by_the_win_probabilities_of_their_policies(agents, space):
     found, best = (chances_of(agents[name], space) for name in ("discounted", "wins"))
-    policy, mdp = agents["discounted"].solution().greedy(), build(space)
+    policy, mdp = agents["discounted"].solution().policy, build(space)
     v = (1 + evaluate(mdp, policy, discount=1.0)) / 2
     values = np.append(v, [1.0, 0.0])
     for row in range(0, len(space.action), 7):

@@ -363,7 +363,7 @@ def test_groups_compile_the_signatures_that_a_game_needs(graph):
     kernels = {kernel for group in GROUPS for kernel in group.kernels}
     policy = uniform_policy(graph.space)
     mdp = build(graph.space)
-    evaluate(mdp, solve(mdp).greedy(), discount=1.0)
+    evaluate(mdp, solve(mdp).policy, discount=1.0)
     play_ahead(GameData(graph.space))
     simulate(graph, policy, policy, 4)
     outcome_distribution(graph, policy, policy)

@@ -119,7 +119,7 @@ def test_the_proved_choice_is_stored_only_if_values_do_not_tell_it(game, origina
     save(tmp_path / "agent.h5", game.space, game.mdp, proved)
     file = load(tmp_path / "agent.h5")
     assert_same_solution(proved, file.solution())
-    for policy in (file.policy(game.space), policy_of(proved, game.space), file.solution().greedy()):
+    for policy in (file.policy(game.space), policy_of(proved, game.space), file.solution().policy):
         assert np.flatnonzero(policy).tolist() == proved.choice.tolist()
     assert "/solution/choice" in file.shapes
     assert "/solution/choice" not in load(originals["agent"]).shapes

@@ -133,7 +133,7 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         discount = point.discount if point.objective == "discounted" else None
         solution = solve(process, discount, objective=point.objective)
         report = _model_report(space, process, solution)
-        agent = solution.greedy()
+        agent = solution.policy
         # Free memory for the graph.
         del process, solution
     with stage("graph"):

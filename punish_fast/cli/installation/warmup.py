@@ -104,7 +104,7 @@ def _call_library() -> None:
     mdp = build_compact(space)
     solution = solve(mdp)
     evaluate(mdp, softmax(mdp.state_ptr, solution.q, 1.0))
-    build_compact(space, solution.greedy()).count_nonzero()
+    build_compact(space, solution.policy).count_nonzero()
     cycle = from_rows([[(1.0, {1: 0.5, 2: 0.5}), (2.0, {2: 1.0})], [(1.0, {0: 0.5, 2: 0.5})]], terminals=[0.0])
     for discount in (0.95, 1.0):
         solve(cycle, discount=discount)

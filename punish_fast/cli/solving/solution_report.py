@@ -77,7 +77,7 @@ def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dic
         report = {name: float(found.p @ getattr(solution, name)[found.state]) for name in ("lower", "upper")}
     elif isinstance(mdp, MDP):
         try:
-            v = (1 + evaluate(mdp, solution.greedy(), discount=1.0, tolerance=_ENOUGH)) / 2
+            v = (1 + evaluate(mdp, solution.policy, discount=1.0, tolerance=_ENOUGH)) / 2
         except SolveError:
             return {}
     else:

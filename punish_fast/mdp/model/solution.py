@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.mdp.arrays.policy import softmax, taking
+from punish_fast.mdp.arrays.policy import softmax
+from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by
 
 
 @dataclass
@@ -28,16 +29,16 @@ class Log:
     choice_changes: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, eq=False)
+class Solution(StateValues):
     """Values and policy of a Markov decision process, and statistics of the solver. `solve` returns it.
 
-    Values are in the unit of the rewards, or probabilities if the objective is ``"reach-probability"``.
+    Values are in the unit of the rewards, or probabilities if the objective is ``"reach-probability"``. `StateValues`
+    describes the policy, and access by name.
 
     Attributes:
         v: float64 ``[n_states]``, state values. ``v[s]`` is the largest ``q`` among the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
-        state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
         objective: ``"discounted"`` or ``"reach-probability"``.
         discount: Discount factor from 0 to 1. It is 1 for total rewards and reach probabilities.
         method: ``"auto"``, ``"layered"``, ``"jacobi"``, ``"modified-policy-iteration"`` or ``"policy-iteration"``.
@@ -50,6 +51,7 @@ class Solution:
         error_bound: Upper bound on the error of ``v`` in the sup norm. The expected reward of the policy `choice` is at
             least ``v`` minus this bound, so it is below the optimum by at most twice the bound.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
+        rows: Rows of the MDP.
         log: Statistics of each sweep, with one more entry if other methods took over from sweeps.
         policies: Number of policies that exact policy iteration evaluated, or 0 if sweeps were sufficient.
         reason: Reason for the choice of the method, or a summary of its steps. Empty if the method was requested.
@@ -57,7 +59,6 @@ class Solution:
 
     v: np.ndarray
     q: np.ndarray
-    state_ptr: np.ndarray
     objective: str
     discount: float
     method: str
@@ -67,6 +68,7 @@ class Solution:
     error_bound: float
     choice: np.ndarray
     log: Log
+    rows: ModelRows
     policies: int = 0
     reason: str = ""
 
@@ -78,21 +80,6 @@ class Solution:
     def converged(self) -> bool:
         """True if the error bound reached the tolerance or a number of sweeps was requested."""
         return self.tolerance is None or self.error_bound <= self.tolerance
-
-    def greedy(self) -> np.ndarray:
-        """Return the policy that takes the row `choice` of each state.
-
-        Returns:
-            Probability of each row in its state, 0 or 1, float64 ``[n_rows]``.
-
-        Examples:
-            >>> from punish_fast.mdp import from_rows, solve
-            >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
-            >>> solution = solve(mdp, discount=0.9)
-            >>> solution.greedy()
-            array([1., 0., 1.])
-        """
-        return taking(len(self.q), self.choice)
 
     def softmax(self, temperature: float) -> np.ndarray:
         """Return the policy with row probabilities proportional to ``exp(q / temperature)``.
@@ -115,40 +102,20 @@ class Solution:
         """
         return softmax(self.state_ptr, self.q, temperature)
 
-    def policy(self, temperature: float | None) -> np.ndarray:
-        """Return the `softmax` policy at a temperature, or the `greedy` policy if the temperature is None.
-
-        Args:
-            temperature: Positive number in the unit of ``q``, or None.
-
-        Returns:
-            Probability of each row in its state, float64 ``[n_rows]``.
-
-        Raises:
-            PolicyError: If the temperature is not positive and finite.
-
-        Examples:
-            >>> from punish_fast.mdp import from_rows, solve
-            >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
-            >>> solution = solve(mdp, discount=0.9)
-            >>> solution.policy(None)
-            array([1., 0., 1.])
-        """
-        return self.greedy() if temperature is None else self.softmax(temperature)
-
     @property
     def lower(self) -> np.ndarray:
         """Lower bounds on the optimal values, float64 ``[n_states]``."""
-        return self._within(self.v - self.error_bound, -np.inf)
+        return self._clipped(bracketed_by(self.v, self.error_bound)[1])
 
     @property
     def upper(self) -> np.ndarray:
         """Upper bounds on the optimal values, float64 ``[n_states]``."""
-        return self._within(self.v + self.error_bound, np.inf)
+        return self._clipped(bracketed_by(self.v, self.error_bound)[2])
 
-    def _within(self, values: np.ndarray, direction: float) -> np.ndarray:
-        # The sum was rounded once, so one step to the next float restores the bound.
-        values = np.nextafter(values, direction) if self.error_bound > 0 else values
+    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.v, self.lower, self.upper
+
+    def _clipped(self, values: np.ndarray) -> np.ndarray:
         return np.clip(values, 0.0, 1.0) if self.objective == "reach-probability" else values
 
     @cached_property
@@ -158,10 +125,10 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class BoundedValues:
+class BoundedValues(StateValues):
     """Optimal values of an objective, or the values of a policy, with proved bounds.
 
-    `reach_probability` and `total_reward` return it.
+    `reach_probability` and `total_reward` return it. `StateValues` describes the policy, and access by name.
 
     Attributes:
         v: float64 ``[n_states]``, values: probabilities, or rewards in the unit of the MDP's rewards.
@@ -170,6 +137,7 @@ class BoundedValues:
         error_bound: Upper bound on the error of finite values, and on the difference between ``v`` and the values of
             the policy.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
+        rows: Rows of the MDP.
     """
 
     v: np.ndarray
@@ -177,7 +145,11 @@ class BoundedValues:
     upper: np.ndarray
     error_bound: float
     choice: np.ndarray
+    rows: ModelRows
 
     def __repr__(self) -> str:
         infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
         return f"BoundedValues({len(self.v):,} states, {infinite}error bound {self.error_bound:.1e})"
+
+    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.v, self.lower, self.upper

@@ -42,6 +42,7 @@ from punish_fast.mdp.model.limits import (
 )
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff
+from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by, rows_of
 from punish_fast.mdp.objectives.component_solver import settle_ties, solve_by_component
 from punish_fast.mdp.objectives.solver import solve
 
@@ -50,8 +51,10 @@ _SWEEPS_OF_BIAS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class AverageReward:
+class AverageReward(StateValues):
     """Average rewards per step, and a policy that attains them. `average_reward` returns it.
+
+    `StateValues` describes the policy, and access by name. The value of a state is its gain.
 
     The *gain* of a policy is its expected reward per step in the long run. Differences in its *bias* are the advantages
     of one initial state over another. Gain ``g`` and bias ``h`` of the policy solve ``g(s) + h(s) = r(s) + E[h(t)]``,
@@ -65,6 +68,7 @@ class AverageReward:
         bias_residual: Largest absolute difference between both sides of the equation for gain and bias. It is infinite
             if ``bias`` is not finite.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
+        rows: Rows of the MDP.
     """
 
     gain: np.ndarray
@@ -72,9 +76,13 @@ class AverageReward:
     error_bound: float
     bias_residual: float
     choice: np.ndarray
+    rows: ModelRows
 
     def __repr__(self) -> str:
         return f"AverageReward({len(self.gain):,} states, error bound {self.error_bound:.1e})"
+
+    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return bracketed_by(self.gain, self.error_bound)
 
 
 def average_reward(
@@ -126,7 +134,7 @@ def average_reward(
     if policy is not None:
         of_policy, more = evaluated(mdp, policy, lambda chain: _average_reward(chain, within, between))
         error = 0.0 if more is None else float(more.gain.max(initial=0)) + more.error_bound
-        return replace(of_policy, error_bound=of_policy.error_bound + error)
+        return replace(of_policy, error_bound=of_policy.error_bound + error, rows=rows_of(mdp, policy))
     return _average_reward(mdp, within, between)
 
 
@@ -167,7 +175,7 @@ def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> Av
     bias = np.zeros(mdp.n_states)
     bias[inside[settled]] = gains.h[settled]
     bias, residual = _bias(mdp, gain, bias, choice, inside[settled])
-    return AverageReward(gain, bias, found.error_bound, residual, choice)
+    return AverageReward(gain, bias, found.error_bound, residual, choice, rows_of(mdp))
 
 
 def _first_of_ties(

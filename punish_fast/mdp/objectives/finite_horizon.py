@@ -27,6 +27,8 @@ from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
 from punish_fast.mdp.model.limits import SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
+from punish_fast.mdp.model.results import ModelRows, bracketed_by, rows_of
+from punish_fast.mdp.model.solution import BoundedValues
 from punish_fast.mdp.model.stored_process import rounding_of_backup
 
 # Largest difference between tied rows, in multiples of the bound on the rounding error.
@@ -39,23 +41,46 @@ _SMALL = 1e-13
 class FiniteHorizon:
     """Values and choices of each step. `finite_horizon` returns it.
 
-    If only the first step was stored, the first dimension of both arrays is 1.
+    If only the first step was stored, the first dimension of both arrays is 1. The method `at` returns the values of a
+    step by the names of states and actions.
 
     Attributes:
         v: float64 ``[n_steps + 1, n_states]``, values before each step and after the last one.
         choice: int64 ``[n_steps, n_states]``, row that the policy takes in each step and state.
         discount: Discount factor from 0 to 1.
         error_bound: Upper bound on the error of ``v``, and on ``v`` minus the values of the policy.
+        rows: Rows of the MDP.
     """
 
     v: np.ndarray
     choice: np.ndarray
     discount: float
     error_bound: float
+    rows: ModelRows
 
     def __repr__(self) -> str:
         n, n_states = self.choice.shape
         return f"FiniteHorizon({n_states:,} states, {n:,} steps, error bound {self.error_bound:.1e})"
+
+    def at(self, step: int = 0) -> BoundedValues:
+        """Return the values and the policy of one step.
+
+        Args:
+            step: Index of the step, by default the first. Negative indices count from the last step.
+
+        Returns:
+            The values before the step, with their bounds, and the policy of the step.
+
+        Raises:
+            IndexError: If the step was not stored.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows
+            >>> finite_horizon(from_rows([[(1.0, {0: 1.0}), (2.0, {0: 1.0})]]), n_steps=3).at(1).action(0)
+            1
+        """
+        v, choice = self.v[range(len(self.choice))[step]], self.choice[step]
+        return BoundedValues(*bracketed_by(v, self.error_bound), self.error_bound, choice, self.rows)
 
 
 def finite_horizon(
@@ -108,7 +133,7 @@ def finite_horizon(
         found = finite_horizon(induced_chain(mdp, policy), n_steps, discount, terminal_value, keep_all)
         steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps
         more = steps * float(reward_rounding(mdp, policy).max(initial=0))
-        return replace(found, error_bound=found.error_bound + more)
+        return replace(found, error_bound=found.error_bound + more, rows=rows_of(mdp, policy))
     mdp = normalized(mdp.expanded())
     v, n = _last_values(mdp, terminal_value), mdp.n_states
     n_kept = n_steps if keep_all else 1
@@ -132,7 +157,7 @@ def finite_horizon(
                 values[step], choices[step] = v[:n], choice
     if not (np.isfinite(v).all() and np.isfinite(bound)):
         raise SolveError(f"n_steps: after {n_steps} steps, values are too large for floating point")
-    return FiniteHorizon(values, choices, discount, largest_bound)
+    return FiniteHorizon(values, choices, discount, largest_bound, rows_of(mdp))
 
 
 def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:

@@ -71,6 +71,7 @@ from punish_fast.mdp.model.limits import (
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.outcomes import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
+from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import BoundedValues
 from punish_fast.mdp.objectives.component_solver import first_of_ties, largest_total, solve_by_component
 
@@ -121,6 +122,7 @@ def reach_probability(
     """
     check_arrays(mdp)
     limits = limits_of(tolerance, max_sweeps, max_seconds, progress)
+    rows = rows_of(mdp, policy)
     mdp = normalized(mdp.expanded() if policy is None else induced_chain(mdp, policy))
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
@@ -130,7 +132,7 @@ def reach_probability(
     # `nextafter` allows for rounding in the sums.
     lower = np.where(is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
     upper = np.where(is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
-    return BoundedValues(v, lower, upper, bound, found.choice)
+    return BoundedValues(v, lower, upper, bound, found.choice, rows)
 
 
 def largest_probability(
@@ -267,12 +269,13 @@ def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimi
     is_known = np.isinf(v) | goal[:n]
     lower = np.where(is_known, v, np.nextafter(v - bound, -np.inf))
     upper = np.where(is_known, v, np.nextafter(v + bound, np.inf))
-    return BoundedValues(v, lower, upper, bound, choice)
+    return BoundedValues(v, lower, upper, bound, choice, rows_of(mdp))
 
 
 def _of_policy(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], BoundedValues]) -> BoundedValues:
     """Evaluate a policy. The bounds include rounding errors of its rewards."""
     found, more = evaluated(mdp, policy, solve)
+    found = replace(found, rows=rows_of(mdp, policy))
     if more is None:
         return found
     error = float(more.upper[np.isfinite(more.upper)].max(initial=0))

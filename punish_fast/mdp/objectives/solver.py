@@ -48,6 +48,7 @@ from punish_fast.mdp.model.limits import (
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
+from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
@@ -124,7 +125,7 @@ def solve(
     return Solution(
         v=found.v,
         q=found.q,
-        state_ptr=mdp.state_ptr,
+        rows=rows_of(mdp),
         objective=objective,
         discount=discount,
         method=method if method == JACOBI or problem.is_flat else LAYERED,
@@ -265,7 +266,7 @@ def compile_sweeps() -> None:
     """Compile the kernels that solve and evaluate an MDP with several layers."""
     ends, ones = np.arange(3, dtype=np.int64), np.ones(2)
     mdp = MDP(ends, ends, np.array([1, 2], np.int32), ones, np.zeros(2), ones[:1], ends, np.zeros(2, np.uint8))
-    evaluate(mdp, solve(mdp).greedy(), discount=1.0)
+    evaluate(mdp, solve(mdp).policy, discount=1.0)
 
 
 SWEEPS = KernelGroup(compile_sweeps, (_bellman.sweep, _bellman.back_up_rows, _bellman.evaluate_policy))

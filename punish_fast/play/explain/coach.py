@@ -13,6 +13,7 @@ from math import comb, prod
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import best_values, first_best
+from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.mdp.objectives.solver import evaluate, solve
 from punish_fast.play.game_data import View, rows_of_state
@@ -71,8 +72,8 @@ def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) ->
         q = np.asarray(mdp.to_scipy() @ np.append(v, np.maximum(mdp.terminal_reward, 0)))
         best = best_values(space.state_ptr, q)
         return Solution(
-            *(best, q, space.state_ptr, "reach-probability", 1.0, "layered"),
-            *(_TOLERANCE, 0, 0.0, _TOLERANCE, first_best(space.state_ptr, q), Log()),
+            *(best, q, "reach-probability", 1.0, "layered", _TOLERANCE, 0, 0.0, _TOLERANCE),
+            *(first_best(space.state_ptr, q), Log(), rows_of(mdp)),
         )
 
     settings = space.rules.digest, "evaluation"

@@ -153,7 +153,7 @@ def chances_of(agent: SolutionFile, space: StateSpace) -> Solution:
     except PlayerError as error:
         told = str(error).partition(";")[0]
         raise NoAnswerError(f"{told}, so the win probabilities of this agent cannot be computed") from None
-    return policy_solution(space, agent.solution().greedy(), enemy.policy(space))
+    return policy_solution(space, agent.solution().policy, enemy.policy(space))
 
 
 def win_chances_of(player: Player, space: StateSpace) -> Solution:

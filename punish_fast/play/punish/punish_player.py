@@ -300,7 +300,10 @@ class PunishPlayer(Player, ServedPlayer):
                 allowed = ", ".join(f"{each:g}" for each in self.temperatures) or "none"
                 raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}; allowed: {allowed}")
             solution, resolved = self.solution, self.resolve_temperature(temperature)
-            self._policies[temperature] = self.policy(self.space) if solution is None else solution.policy(resolved)
+            if solution is None:
+                self._policies[temperature] = self.policy(self.space)
+            else:
+                self._policies[temperature] = solution.policy if resolved is None else solution.softmax(resolved)
         return self._policies[temperature]
 
     def _must_be_memoryless(self) -> None:

@@ -25,6 +25,7 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.model.limits import check_options
+from punish_fast.mdp.model.results import ModelRows
 from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import ACTIONS, decimals_of
@@ -219,7 +220,7 @@ def _solution(space: StateSpace, values: NotebookValues, discount: float) -> Sol
     return Solution(
         v=np.maximum.reduceat(values.q, space.state_ptr[:-1]),
         q=values.q,
-        state_ptr=space.state_ptr,
+        rows=ModelRows(space.state_ptr, space.action),
         objective="discounted",
         discount=discount,
         method="imported",

@@ -1,0 +1,259 @@
+"""Results of solvers by the names of states and actions: as tables, data frames and files."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp.arrays.names import Names
+from punish_fast.mdp.arrays.policy import taking
+from punish_fast.mdp.model.process import Process
+from punish_fast.runtime.errors import ArgumentError, ExtraError, are_installed, check_allowed, require, shown
+from punish_fast.runtime.files import replacing, write_csv
+
+_SUFFIXES = ".csv", ".npz", ".parquet"
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRows:
+    """Rows of an MDP: their states, actions and names.
+
+    Attributes:
+        state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
+        action: ``[n_rows]``, action labels, or None if they are not known.
+        names: Names of states and actions, or None if they have none.
+        policy: float64 ``[n_rows]``, policy that was evaluated, or None if the values are optimal.
+    """
+
+    state_ptr: np.ndarray
+    action: np.ndarray | None = None
+    names: Names | None = None
+    policy: np.ndarray | None = None
+
+
+def rows_of(mdp: Process, policy: np.ndarray | None = None) -> ModelRows:
+    """Return the rows of an MDP. ``policy`` is the policy that was evaluated, if any."""
+    given = None if policy is None else np.asarray(policy, dtype=np.float64)
+    return ModelRows(mdp.state_ptr, mdp.action, mdp.names, given)
+
+
+def bracketed_by(v: np.ndarray, error_bound: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return values with their lower and upper bounds. The bounds allow for rounding, unless the error bound is 0."""
+    if error_bound == 0:
+        return v, v, v
+    return v, np.nextafter(v - error_bound, -np.inf), np.nextafter(v + error_bound, np.inf)
+
+
+class StateValues(ABC):
+    """Values and policy of all states, by name. `Solution`, `BoundedValues` and `AverageReward` are results.
+
+    Examples:
+        >>> from punish_fast.mdp import MDP, solve
+        >>> rows = {"stay": (1.0, {"here": 1.0}), "go": (0.0, {"there": 1.0})}
+        >>> mdp = MDP.from_function(lambda place: rows if place == "here" else 30.0, ["here"])
+        >>> found = solve(mdp, discount=0.9)
+        >>> found.value("here"), found.action("here"), found.policy
+        (27.0, 'go', array([0., 1.]))
+    """
+
+    choice: np.ndarray
+    rows: ModelRows
+
+    @abstractmethod
+    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the values, their lower and their upper bounds, float64 ``[n_states]`` each."""
+
+    @property
+    def state_ptr(self) -> np.ndarray:
+        """Row offsets of the states of the MDP, int64 ``[n_states + 1]``."""
+        return self.rows.state_ptr
+
+    @property
+    def policy(self) -> np.ndarray:
+        """Policy, optimal or given: probability of each row in its state, float64 ``[n_rows]``."""
+        return taking(int(self.state_ptr[-1]), self.choice) if self.rows.policy is None else self.rows.policy
+
+    def value(self, state: Any) -> float:
+        """Return the value of a state.
+
+        Args:
+            state: Name of the state, or its index if states have no names.
+
+        Returns:
+            The value.
+
+        Raises:
+            ArgumentError: If the state is unknown or a terminal.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> solve(from_rows([[(1.0, {0: 1.0})]]), discount=0.5).value(0)
+            2.0
+        """
+        return float(self._columns()[0][self._index(state)])
+
+    def action(self, state: Any) -> Any:
+        """Return the action of the policy in a state.
+
+        Args:
+            state: Name of the state, or its index if states have no names.
+
+        Returns:
+            Name of the action, or its label if actions have no names. If a given policy mixes actions, a dictionary
+            with the probability of each.
+
+        Raises:
+            ArgumentError: If the state is unknown or a terminal.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> solve(from_rows([[(1.0, {0: 1.0}), (2.0, {0: 1.0})]]), discount=0.5).action(0)
+            1
+        """
+        return self._action(self._index(state))
+
+    def table(self, most_rows: int = 20) -> str:
+        """Return a table with a line for each state: value, bounds and action.
+
+        Args:
+            most_rows: Maximum number of states. Of more states, only the first and the last are shown.
+
+        Returns:
+            The table, aligned text with a line for the names of the columns.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> print(solve(from_rows([[(1.0, {0: 1.0})], [(3.0, {0: 1.0})]]), discount=0.5).table())
+            state  value  lower  upper  action
+            0      2      2      2      0
+            1      4      4      4      0
+        """
+        n, half = len(self.choice), most_rows // 2
+        shown_states = [*range(n)] if n <= most_rows else [*range(half), *range(n - half, n)]
+        cells = list(zip(*self._selected(shown_states).values(), strict=True))
+        lines = [[f"{x:.6g}" if type(x) is float else str(x) for x in line] for line in cells]
+        if n > most_rows:
+            lines.insert(half, ["..."] * 5)
+        lines.insert(0, ["state", "value", "lower", "upper", "action"])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns ``state``, ``value``, ``lower``, ``upper`` and ``action``, with an entry for each state.
+
+        Returns:
+            A list for each column. States and actions are names, or indices and labels if they have no names.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> found = solve(from_rows([[(1.0, {0: 1.0})], [(3.0, {0: 1.0})]]), discount=0.5).to_dict()
+            >>> found["state"], found["value"], found["action"]
+            ([0, 1], [2.0, 4.0], [0, 0])
+        """
+        return self._selected(range(len(self.choice)))
+
+    def to_frame(self) -> Any:
+        """Return the columns of `to_dict` as a data frame.
+
+        Returns:
+            A pandas ``DataFrame`` if pandas is installed, otherwise a polars ``DataFrame``. Names that are not all
+            numbers or all text become text.
+
+        Raises:
+            ExtraError: If neither pandas nor polars is installed.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> solve(from_rows([[(1.0, {0: 1.0})]]), discount=0.5).to_frame()  # needs pandas or polars
+               state  value  lower  upper  action
+            0      0    2.0    2.0    2.0       0
+        """
+        for module in ("pandas", "polars"):
+            if are_installed(module):
+                return import_module(module).DataFrame(self._plain())
+        raise ExtraError("neither pandas nor polars is installed. Install one with: pip install pandas")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the columns of `to_dict` to a file. An existing file is replaced only if writing succeeds.
+
+        Args:
+            path: Path of a file that ends with ``.csv``, ``.npz`` or ``.parquet``. Names that are not all numbers or
+                all text become text.
+
+        Raises:
+            ArgumentError: If the path has another ending.
+            ExtraError: If packages for Parquet are not installed: polars, or pandas with pyarrow.
+            OutputError: If ``path`` is not writable.
+            WriteError: If writing fails.
+
+        Examples:
+            >>> import tempfile
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     solve(from_rows([[(1.0, {0: 1.0})]]), discount=0.5).save(f"{folder}/values.npz")
+            ...     np.load(f"{folder}/values.npz")["value"]
+            array([2.])
+        """
+        target = Path(path)
+        is_known = target.suffix in _SUFFIXES
+        allowed = f"a file that ends with {', '.join(_SUFFIXES)}"
+        check_allowed(is_known, ArgumentError, "path", shown(str(path)), allowed)
+        if target.suffix == ".csv":
+            write_csv(target, self._plain())
+            return
+        is_polars = are_installed("polars")
+        if target.suffix == ".parquet" and not is_polars:
+            require("pandas", "pyarrow")
+        with replacing(target) as temporary, temporary.open("wb") as file:
+            if target.suffix == ".npz":
+                arrays: dict[str, Any] = {name: np.array(column) for name, column in self._plain().items()}
+                np.savez_compressed(file, **arrays)
+            elif is_polars:
+                import_module("polars").DataFrame(self._plain()).write_parquet(file)
+            else:
+                self.to_frame().to_parquet(file)
+
+    @property
+    def _names(self) -> Names:
+        return self.rows.names or Names()
+
+    def _index(self, state: Any) -> int:
+        names, n = self._names, len(self.choice)
+        try:
+            index = names.index[state] if len(names.states) else range(n).index(state)
+        except (KeyError, TypeError, ValueError):
+            known = f"the first state is {shown(names.state(0))}" if n else "there are none"
+            raise ArgumentError(f"state: {shown(state)} is not a state of the MDP; {known}") from None
+        check_allowed(index < n, ArgumentError, "state", f"the terminal {shown(state)}", "a state with actions")
+        return index
+
+    def _action(self, state: int) -> Any:
+        """Return the action of the policy, or the probability of each action if a given policy mixes them."""
+        names, rows, (begin, end) = self._names, self.rows, self.state_ptr[state : state + 2]
+        labels = np.arange(end - begin) if rows.action is None else rows.action[begin:end]
+        if rows.policy is None:
+            return names.action(labels[self.choice[state] - begin])
+        mixed = zip(labels, rows.policy[begin:end].tolist(), strict=True)
+        actions = {names.action(label): p for label, p in mixed if p > 0}
+        return actions if len(actions) > 1 else next(iter(actions))
+
+    def _selected(self, states: Any) -> dict[str, list[Any]]:
+        """Return the columns of some states."""
+        names, chosen = self._names, np.array(states, dtype=np.int64)
+        columns = zip(("value", "lower", "upper"), self._columns(), strict=True)
+        found = {"state": [names.state(k) for k in states]} | {name: x[chosen].tolist() for name, x in columns}
+        return found | {"action": [self._action(k) for k in states]}
+
+    def _plain(self) -> dict[str, list[Any]]:
+        """Return the columns, with text in place of names that are not all of one simple type."""
+        columns = self.to_dict()
+        for name, column in columns.items():
+            if not any({*map(type, column)} <= {kind} for kind in (bool, int, float, str)):
+                columns[name] = [str(x) for x in column]
+        return columns

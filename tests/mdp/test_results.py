@@ -1,0 +1,174 @@
+"""Results by the names of states and actions."""
+
+import csv
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from punish_fast.mdp import (
+    MDP,
+    average_reward,
+    evaluate,
+    finite_horizon,
+    from_rows,
+    reach_probability,
+    solve,
+    total_reward,
+)
+from punish_fast.runtime import errors
+from punish_fast.runtime.errors import ArgumentError, ExtraError, OutputError
+
+ROWS = {
+    "good": {"run": (3.0, {"good": 0.8, "worn": 0.2})},
+    "worn": {"run": (2.0, {"worn": 0.5, "broken": 0.5}), "maintain": (-1.0, {"good": 1.0})},
+    "broken": {"repair": (-4.0, {"good": 1.0}), "sell": (0.0, {"sold": 1.0})},
+    "sold": 10.0,
+}
+
+
+@pytest.fixture
+def machine():
+    return MDP.from_function(ROWS.__getitem__, ["good"])
+
+
+def test_every_result_is_read_by_name(machine):
+    sold = np.arange(4) == 3
+    always_run = np.array([1.0, 1.0, 0.0, 0.0, 1.0])
+    for found in (
+        solve(machine, 0.5),
+        solve(machine, objective="reach-probability"),
+        reach_probability(machine, sold),
+        average_reward(machine),
+        finite_horizon(machine, 2).at(),
+        total_reward(machine, sold, policy=always_run),
+    ):
+        assert found.policy.shape == (machine.n_rows,)
+        assert found.policy.dtype == np.float64
+        assert found.action("good") == "run"
+        assert set(found.to_dict()) == {"state", "value", "lower", "upper", "action"}
+        for lower, value, upper in zip(*(found.to_dict()[name] for name in ("lower", "value", "upper")), strict=True):
+            assert lower <= value <= upper
+    average = average_reward(machine)
+    assert (average.action("worn"), average.value("good")) == ("maintain", pytest.approx(7 / 3))
+    # The policy of a result can be passed to every function.
+    assert evaluate(machine, solve(machine, 0.5).policy, 0.5) == pytest.approx(solve(machine, 0.5).v, abs=1e-9)
+
+
+def test_a_finite_horizon_has_a_result_for_each_step(machine):
+    found = finite_horizon(machine, 3)
+    assert found.at(-1).value("broken") == 10.0
+    assert [found.at(step).value("worn") for step in range(3)] == found.v[:3, 1].tolist()
+    with pytest.raises(IndexError):
+        found.at(3)
+
+
+def test_a_given_policy_is_returned_and_shows_mixed_actions(machine):
+    policy = np.array([1.0, 0.25, 0.75, 0.0, 1.0])
+    for found in (
+        average_reward(machine, policy=policy),
+        reach_probability(machine, np.arange(4) == 3, policy=policy),
+        finite_horizon(machine, 2, policy=policy).at(1),
+    ):
+        assert found.policy.tolist() == policy.tolist()
+        assert [found.action(state) for state in ("good", "worn", "broken")] == [
+            "run",
+            {"run": 0.25, "maintain": 0.75},
+            "sell",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("rusty", "state: 'rusty' is not a state of the MDP; the first state is 'good'"),
+        ([], r"state: \[\] is not a state of the MDP; the first state is 'good'"),
+        ("sold", "state: the terminal 'sold' is not allowed; it must be a state with actions"),
+    ],
+)
+def test_unknown_states_are_refused(machine, state, message):
+    with pytest.raises(ArgumentError, match=f"^{message}$"):
+        solve(machine, 0.5).value(state)
+
+
+def test_states_without_names_are_indices():
+    found = solve(from_rows([[(1.0, {0: 1.0}), (3.0, {1: 1.0})], [(0.0, {1: 1.0})]]), 0.5)
+    assert (found.value(0), found.action(0), found.action(1)) == (3.0, 1, 0)
+    with pytest.raises(ArgumentError, match=r"^state: -1 is not a state of the MDP; the first state is 0$"):
+        found.action(-1)
+
+
+def test_long_tables_are_cut_in_the_middle():
+    chain = [[(float(s), {s + 1: 1.0})] for s in range(9)]
+    found = solve(from_rows(chain, terminals=[0.0]), discount=1, tolerance=1e-12)
+    lines = found.table(most_rows=4).splitlines()
+    assert [line.split()[0] for line in lines] == ["state", "0", "1", "...", "7", "8"]
+    assert lines[1].split() == ["0", "36", "36", "36", "0"]
+    assert len(found.table(9).splitlines()) == 10
+
+
+def test_csv_and_npz_files_contain_the_columns(machine, tmp_path):
+    found = solve(machine, 0.5)
+    found.save(tmp_path / "values.csv")
+    with (tmp_path / "values.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [line["state"] for line in lines] == ["good", "worn", "broken"]
+    assert [float(line["value"]) for line in lines] == found.v.tolist()
+    found.save(str(tmp_path / "values.npz"))
+    with np.load(tmp_path / "values.npz") as arrays:
+        assert arrays["action"].tolist() == found.to_dict()["action"]
+        assert arrays["upper"].tolist() == found.upper.tolist()
+    with pytest.raises(ArgumentError, match=r"^path: '.*values.txt' is not allowed; it must be a file that ends with"):
+        found.save(tmp_path / "values.txt")
+    with pytest.raises(OutputError):
+        found.save(tmp_path / "missing" / "values.npz")
+
+
+def test_names_of_several_types_become_text_in_files(tmp_path):
+    rows = {("a", 1): {3: (0.0, {"b": 1.0})}, "b": {(1, 2): (0.0, {"b": 1.0})}}
+    mdp = MDP.from_function(rows.__getitem__, [("a", 1)])
+    solve(mdp, 0.5).save(tmp_path / "values.npz")
+    with np.load(tmp_path / "values.npz") as arrays:
+        assert (arrays["state"].tolist(), arrays["action"].tolist()) == (["('a', 1)", "b"], ["3", "(1, 2)"])
+
+
+class Frame:
+    """Stands in for the data frames of pandas and polars."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def to_parquet(self, file):
+        file.write(b"pandas")
+
+    def write_parquet(self, file):
+        file.write(b"polars")
+
+
+def install(monkeypatch, *names):
+    """Only these packages for data frames are installed."""
+    for name in names:
+        module = types.ModuleType(name)
+        module.DataFrame = Frame
+        monkeypatch.setitem(sys.modules, name, module)
+    installed = errors.are_installed
+    frames = ("pandas", "polars", "pyarrow")
+    for module in ("punish_fast.mdp.model.results", "punish_fast.runtime.errors"):
+        monkeypatch.setattr(
+            f"{module}.are_installed", lambda *m: all(x in names if x in frames else installed(x) for x in m)
+        )
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars"])
+def test_a_data_frame_needs_one_of_two_packages(machine, monkeypatch, tmp_path, name):
+    found = solve(machine, 0.5)
+    install(monkeypatch)
+    with pytest.raises(ExtraError, match=r"^neither pandas nor polars is installed. Install one with: pip install"):
+        found.to_frame()
+    with pytest.raises(ExtraError, match=r"^pandas is not installed. Install it with: pip install pandas pyarrow$"):
+        found.save(tmp_path / "values.parquet")
+    install(monkeypatch, name, "pyarrow")
+    assert found.to_frame().columns == found.to_dict()
+    found.save(tmp_path / "values.parquet")
+    assert (tmp_path / "values.parquet").read_bytes() == name.encode()
