@@ -67,12 +67,24 @@ def test_penalties_that_the_best_rows_avoid_do_not_enlarge_the_values(rewards, p
 
 @pytest.mark.parametrize("method", SWEEP_METHODS)
 def test_undiscounted_play_must_not_be_paid_for_ever(method):
-    mdp = from_rows([[(1.0, {1: 1.0})], [(1.0, {2: 1.0}), (-1.0, {1: 1.0})]], terminals=[0.0])
-    with pytest.raises(
-        SolveError,
-        match=r"discount: 1 is allowed only if play ends or continues without reward, but from 2 states \(the first",
-    ):
+    mdp = from_rows([[(1.0, {1: 1.0})], [(1.0, {2: 1.0}), (1.0, {1: 1.0})]], terminals=[0.0])
+    message = r"^discount: 1 is allowed only if play ends, or continues without reward or at a cost, but from 2 states \("
+    with pytest.raises(SolveError, match=message):
         solve(mdp, 1.0, method)
+
+
+@pytest.mark.parametrize("method", ["auto", "layered"])
+def test_endless_play_at_a_cost_is_avoided(method):
+    waiting = [(-1.0, {1: 1.0}), (0.0, {0: 0.5, 2: 0.5})]
+    lost, free = [(-1.0, {3: 1.0})], [(0.0, {2: 1.0}), (-2.0, {4: 1.0})]
+    found = solve(from_rows([[(-1.0, {1: 1.0})], waiting, free, lost], terminal_value=[9.0]), 1.0, method)
+    assert found.v.tolist() == pytest.approx([5.0, 6.0, 7.0, -np.inf])
+    assert (found.lower[3], found.upper[3]) == (-np.inf, -np.inf)
+    assert found.choice.tolist() == [0, 2, 4, 5]
+    # A cycle that pays as much as it costs has no total.
+    for paid in (1.0, 2.0):
+        with pytest.raises(SolveError, match=r"^discount: 1 is allowed only if .* it can collect rewards forever"):
+            solve(from_rows([[(-1.0, {1: 1.0})], [(paid, {0: 1.0}), (0.0, {2: 1.0})]], terminals=[0.0]), 1.0, method)
 
 
 COIN = [[(0.0, {1: 0.5, 2: 0.5}), (0.25, {1: 1.0})]]

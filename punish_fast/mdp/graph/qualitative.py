@@ -179,7 +179,7 @@ def endless_error(endless: np.ndarray, of_policy: bool = False) -> SolveError:
 
     If ``of_policy`` is True, a policy is evaluated, under which runs must end even without rewards.
     """
-    allowed, told = "play ends or continues without reward", "can collect rewards forever, so values may be infinite"
+    allowed, told = "play ends, or continues without reward or at a cost", "can collect rewards forever"
     if of_policy:
         allowed, told = "play ends", "never ends under this policy"
     return SolveError(

@@ -83,6 +83,8 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
     problem = problem._replace(mdp=quotient.mdp, limits=limits, initial_values=initial_values)
     iteration = _begin(problem)
     if iteration.endless is not None:
+        if problem.may_fail and problem.method != JACOBI:
+            return Unsolved("runs with rewards might not end")
         raise endless_error(iteration.endless[quotient.number])
     outcome = _swept(iteration, problem)
     found = outcome.found if isinstance(outcome, Unsolved) else outcome

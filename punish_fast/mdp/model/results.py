@@ -44,10 +44,11 @@ def rows_of(mdp: Process, policy: np.ndarray | None = None) -> ModelRows:
 
 
 def bracketed_by(v: np.ndarray, error_bound: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return values with their lower and upper bounds. The bounds allow for rounding, unless the error bound is 0."""
+    """Return values with their lower and upper bounds. The bounds allow for rounding, and infinite values are exact."""
     if error_bound == 0:
         return v, v, v
-    return v, np.nextafter(v - error_bound, -np.inf), np.nextafter(v + error_bound, np.inf)
+    lower, upper = np.nextafter(v - error_bound, -np.inf), np.nextafter(v + error_bound, np.inf)
+    return v, np.where(np.isinf(v), v, lower), np.where(np.isinf(v), v, upper)
 
 
 class StateValues(ABC):

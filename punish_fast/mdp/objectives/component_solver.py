@@ -12,15 +12,26 @@ from functools import partial
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import TIE
-from punish_fast.mdp.graph.end_components import collapsed
+from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, endless_error, endless_states
-from punish_fast.mdp.graph.row_selection import select_rows, states_of_rows
+from punish_fast.mdp.graph.row_selection import (
+    Restriction,
+    restriction,
+    rows_of_states,
+    select_rows,
+    states_of_rows,
+    terminals_of,
+)
 from punish_fast.mdp.ladder import climb
+from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
 from punish_fast.mdp.methods.exact_iteration import values_of_rows
 from punish_fast.mdp.methods.totals import Total
-from punish_fast.mdp.model.limits import SolveError, SolverLimits, keep_quiet
+from punish_fast.mdp.model.limits import MAX_SWEEPS, SolveError, SolverLimits, keep_quiet
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
+
+# Precisions, as fractions of the largest reward, tried in turn until the sign of a component's gain is known.
+_PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
 
 
 def largest_total(mdp: MDP, payoff: Payoff, limits: SolverLimits, may_not_end: bool = False) -> Exact:
@@ -46,22 +57,75 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: So
         payoff: Rewards of rows and terminals.
     """
     found = _optimum(mdp, endless, payoff, replace(limits, tolerance=limits.tolerance / 2))
-    found = first_of_ties(mdp, payoff, found, limits)
+    if np.isfinite(found.v).all():
+        found = first_of_ties(mdp, payoff, found, limits)
+    else:
+        found = replace(found, q=values_of_rows(mdp, payoff, found))
     limits.progress(found.rounds, found.error_bound)
     return found
 
 
 def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits) -> Exact:
-    """Find the maximum total reward and a policy that attains it. Runs that never end pay nothing."""
+    """Find the maximum total reward and a policy that attains it. Runs that never end pay nothing or cost."""
     if not endless.any():
         return largest_total(mdp, payoff, limits)
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
     quotient = collapsed(paid, endless, pays=bool(payoff.row.any()))
     if (still := endless_states(quotient.mdp)).any():
-        raise endless_error(still[quotient.number])
+        return quotient.lifted(_optimum_with_costs(quotient.mdp, still[quotient.number], limits))
     initial_values = None if limits.initial_values is None else limits.initial_values[quotient.first]
     payoff = payoff._replace(row=quotient.mdp.reward, end=quotient.mdp.terminal_reward)
     return quotient.lifted(largest_total(quotient.mdp, payoff, replace(limits, initial_values=initial_values)))
+
+
+def _optimum_with_costs(mdp: MDP, endless: np.ndarray, limits: SolverLimits) -> Exact:
+    """Find the maximum total reward if runs that never end have unbounded costs, which policies avoid if they can.
+
+    The value of a state from which no policy almost surely terminates is minus infinity. ``endless``, bool, contains
+    the original states whose runs might not end, for the message if their rewards are not costs.
+    """
+    number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
+    component = number[states_of_rows(mdp)]
+    earning = inside[np.isin(component[inside], component[inside[mdp.reward[inside] > 0]])]
+    if len(earning) and (gains_with_signs(mdp, number, earning, limits)[0].upper >= 0).any():
+        raise endless_error(endless)
+    ends = terminals_of(mdp)
+    graph = TransitionGraph(mdp, ends)
+    sure = graph.surely_reach(ends).found
+    v, choice = np.full(mdp.n_states, -np.inf), mdp.state_ptr[:-1].copy()
+    found = Exact(v, choice, 0.0, 0)
+    if (is_sure := sure[: mdp.n_states]).any():
+        rows = graph.stays(sure) & rows_of_states(mdp, is_sure)
+        part = restricted(mdp, rows, np.append(mdp.terminal_reward, 0.0))
+        payoff = Payoff(part.mdp.reward, part.mdp.terminal_reward)
+        found = largest_total(part.mdp, payoff, replace(limits, initial_values=None), may_not_end=True)
+        v[part.states], choice[part.states] = found.v, part.rows[found.choice]
+    return replace(found, v=v, choice=choice)
+
+
+def gains_with_signs(
+    mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverLimits
+) -> tuple[ComponentGains, np.ndarray]:
+    """Bracket the maximum average reward of end components until its sign is known or precision is exhausted.
+
+    ``rows`` are the rows of the components. Also return a mask of the components whose sign is not known.
+    """
+    largest = float(np.abs(mdp.reward[rows]).max())
+    for precision in _PRECISIONS:
+        within = replace(limits, tolerance=precision * largest, max_sweeps=MAX_SWEEPS, progress=keep_quiet)
+        climb(problem := Gains(mdp, number, rows, within))
+        gains = problem.found
+        is_open = (gains.lower <= 0) & (gains.upper >= 0)
+        if not is_open.any():
+            break
+    return gains, is_open
+
+
+def restricted(mdp: MDP, rows: np.ndarray, ends: np.ndarray, reward: np.ndarray | None = None) -> Restriction:
+    """Restrict an MDP to rows. ``ends`` are the rewards of its terminals and, last, of all states outside."""
+    n = mdp.n_states
+    terminal = np.concatenate([np.full(n, len(ends) - 1), np.arange(mdp.n_columns - n)])
+    return restriction(mdp, rows, ends, terminal, reward)
 
 
 def first_of_ties(mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, must_end: bool = False) -> Exact:

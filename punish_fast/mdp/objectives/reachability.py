@@ -50,22 +50,18 @@ from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.graph.row_selection import (
-    Restriction,
     marks_at,
     restriction,
     rows_of_states,
     states_of_rows,
     terminals_of,
 )
-from punish_fast.mdp.ladder import climb
-from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
 from punish_fast.mdp.model.limits import (
     DEFAULT_TOLERANCE,
     MAX_SWEEPS,
     Progress,
     SolveError,
     SolverLimits,
-    keep_quiet,
     limits_of,
 )
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
@@ -73,7 +69,13 @@ from punish_fast.mdp.model.outcomes import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import BoundedValues
-from punish_fast.mdp.objectives.component_solver import first_of_ties, largest_total, solve_by_component
+from punish_fast.mdp.objectives.component_solver import (
+    first_of_ties,
+    gains_with_signs,
+    largest_total,
+    restricted,
+    solve_by_component,
+)
 
 
 def reach_probability(
@@ -179,10 +181,6 @@ def _bracket(
     return replace(found, choice=choice), ~is_open[:n]
 
 
-# Precisions, as fractions of the largest reward, tried in turn until the sign of a component's gain is known.
-_PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
-
-
 def total_reward(
     mdp: MDP,
     goal: np.ndarray,
@@ -262,7 +260,7 @@ def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimi
     if finite.any():
         rows &= rows_of_states(mdp, finite)
         sign = 1.0 if maximize else -1.0
-        part = _restricted(mdp, rows, np.append(sign * ends, 0.0), sign * mdp.reward)
+        part = restricted(mdp, rows, np.append(sign * ends, 0.0), sign * mdp.reward)
         found = _largest(part.mdp, limits) if maximize else _least_cost(part.mdp, limits)
         v[part.states], bound = sign * found.v + 0.0, found.error_bound
         choice[part.states] = part.rows[found.choice]
@@ -298,13 +296,6 @@ def _largest(mdp: MDP, limits: SolverLimits, may_not_end: bool = False) -> Exact
     return first_of_ties(mdp, _payoff(mdp), found, limits, must_end=True)
 
 
-def _restricted(mdp: MDP, rows: np.ndarray, ends: np.ndarray, reward: np.ndarray | None = None) -> Restriction:
-    """Restrict an MDP to rows. ``ends`` are the rewards of its terminals and, last, of all states outside."""
-    n = mdp.n_states
-    terminal = np.concatenate([np.full(n, len(ends) - 1), np.arange(mdp.n_columns - n)])
-    return restriction(mdp, rows, ends, terminal, reward)
-
-
 def _payoff(mdp: MDP) -> Payoff:
     return Payoff(mdp.reward, mdp.terminal_reward)
 
@@ -324,7 +315,7 @@ def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
     choice = unbounded.row
     rest = v == 0
     if rest.any():
-        part = _restricted(mdp, rows_of_states(mdp, rest), np.append(mdp.terminal_reward, 0.0))
+        part = restricted(mdp, rows_of_states(mdp, rest), np.append(mdp.terminal_reward, 0.0))
         found = _largest(part.mdp, limits, may_not_end=True)
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
@@ -343,7 +334,7 @@ def _refuse_costs(
     misses = terminals_of(mdp) & ~goal
     misses[free] = True
     if len(rows := inside[~np.isin(number[state_of[inside]], number[free])]):
-        gains, _ = _gains_with_signs(mdp, number, rows, limits)
+        gains, _ = gains_with_signs(mdp, number, rows, limits)
         misses[gains.part.states[gains.upper[gains.component] >= 0]] = True
     costly = infinite & ~graph.may_reach(misses).found[: mdp.n_states]
     if costly.any():
@@ -352,27 +343,9 @@ def _refuse_costs(
         raise SolveError(f"reward: {told}, and every loop costs, so the total is not plus infinity; {cure}")
 
 
-def _gains_with_signs(
-    mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverLimits
-) -> tuple[ComponentGains, np.ndarray]:
-    """Bracket the maximum average reward of end components until its sign is known or precision is exhausted.
-
-    ``rows`` are the rows of the components. Also return a mask of the components whose sign is not known.
-    """
-    largest = float(np.abs(mdp.reward[rows]).max())
-    for precision in _PRECISIONS:
-        within = replace(limits, tolerance=precision * largest, max_sweeps=MAX_SWEEPS, progress=keep_quiet)
-        climb(problem := Gains(mdp, number, rows, within))
-        gains = problem.found
-        is_open = (gains.lower <= 0) & (gains.upper >= 0)
-        if not is_open.any():
-            break
-    return gains, is_open
-
-
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray, limits: SolverLimits) -> Ways:
     """Find the states from which a run can collect unlimited rewards in end components with the rows ``earning``."""
-    gains, is_open = _gains_with_signs(mdp, number, earning, limits)
+    gains, is_open = gains_with_signs(mdp, number, earning, limits)
     if is_open.any():
         k = int(is_open.argmax())
         low, high, n = 0 - gains.upper[k], 0 - gains.lower[k], int((gains.component == k).sum())
