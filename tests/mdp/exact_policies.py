@@ -221,14 +221,20 @@ def discounted(chain: Chain, discount: Fraction) -> list[Fraction]:
     return expected(chain.rows, chain.settled(discount), discount)
 
 
-def totals(chain: Chain) -> list[Fraction] | None:
-    """Total rewards, including the reward or value of the terminal reached; None if a recurrent class has a reward."""
-    worth = chain.settled()
+def totals(chain: Chain) -> list[Value] | None:
+    """Total rewards, including the reward or value of the terminal reached.
+
+    The value of a recurrent class is minus infinity if it costs. The result is None if a class has rewards otherwise.
+    """
+    worth, costly = chain.settled(), set[int]()
     for members in recurrent(chain, chain.ends):
         if any(chain.rows[s][0] for s in members):
-            return None
+            if class_gain(chain, members) >= 0:
+                return None
+            costly |= members
         worth |= dict.fromkeys(members, _ZERO)
-    return expected(chain.rows, worth)
+    finite = expected(chain.rows, worth)
+    return [-math.inf if seen & costly else v for v, seen in zip(finite, reached(chain, chain.ends), strict=True)]
 
 
 def gains(chain: Chain) -> list[Fraction]:

@@ -244,7 +244,7 @@ def _optimum(
         return Question(ask, None, [])
     best = max if sign > 0 else min
     right = [best(column) for column in zip(*found, strict=True)]
-    size = values(case.process.policies[found.index(right)].absolute)
+    size = values(case.process.policies[found.index(right)].absolute) or []
     q = rounding = None
     if worth is not None:
         v = dict(enumerate(right)) | worth
@@ -281,12 +281,20 @@ def _discounted(case: Case, discount: float, method: str = "auto") -> Question:
 
 
 def _total(case: Case) -> Question:
-    return _optimum(
+    question = _optimum(
         case,
         lambda: _of_solution(solve(case.mdp, 1.0, tolerance=case.tolerance)),
         exact.totals,
         worth=case.process.policies[0].settled(),
     )
+    question.must_refuse = question.right is None
+    for chain in case.process.policies:
+        for members in exact.recurrent(chain, case.ends):
+            gain, size = exact.class_gain(chain, members), exact.class_gain(chain.absolute, members)
+            question.may_refuse |= bool(size) and gain > -_NO_GAIN * size - _SMALLEST
+            # A gain that is not 0 only because probabilities were rounded may be accepted.
+            question.must_refuse &= not (size and abs(gain) <= _NO_GAIN * size + _SMALLEST)
+    return question
 
 
 def _win(case: Case) -> Question:
