@@ -14,8 +14,10 @@ from punish_fast.mdp.arrays.policy import greedy
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.bounds.stopping_rule import Contraction, discounted
 from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
-from punish_fast.mdp.model.limits import METHODS, SWEEP_METHODS, SolveError
+from punish_fast.mdp.model.limits import METHODS, SWEEP_METHODS, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import from_rows
+from punish_fast.mdp.objectives.average_reward import average_reward
+from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.solver import evaluate, solve
 
 pytestmark = pytest.mark.kernels
@@ -68,7 +70,7 @@ def test_penalties_that_the_best_rows_avoid_do_not_enlarge_the_values(rewards, p
 @pytest.mark.parametrize("method", SWEEP_METHODS)
 def test_undiscounted_play_must_not_be_paid_for_ever(method):
     mdp = from_rows([[(1.0, {1: 1.0})], [(1.0, {2: 1.0}), (1.0, {1: 1.0})]], terminals=[0.0])
-    message = r"^discount: 1 is allowed only if play ends, or continues without reward or at a cost, but from 2 states \("
+    message = r"^discount: 1 is allowed only if play ends, or continues without reward or at a cost, but from 2 states"
     with pytest.raises(SolveError, match=message):
         solve(mdp, 1.0, method)
 
@@ -376,3 +378,38 @@ def test_values_of_layers_whose_bound_is_too_large_for_sweeps_are_solved():
         SolveError, match=r"^reward: values can reach 2e\+305 at discount 0\.99; the maximum is 1e\+305"
     ):
         solve(mdp, discount=0.99, sweeps=3)
+
+
+def opposite(mdp):
+    """The process with the opposite rewards and values of terminals."""
+    value = None if mdp.terminal_value is None else -mdp.terminal_value
+    return replace(mdp, reward=-mdp.reward, terminal_reward=-mdp.terminal_reward, terminal_value=value)
+
+
+@pytest.mark.parametrize("layers", [None, [1, 1]])
+def test_costs_are_minimized_by_every_objective(layers):
+    states = [[(2.0, {1: 1.0}), (2.5, {0: 0.5, 2: 0.5})], [(1.0, {0: 0.5, 3: 0.5}), (4.0, {2: 1.0})]]
+    mdp = from_rows(states, layers, terminals=[0.0, 0.0], terminal_value=[0.0, 5.0])
+    last = np.array([1.0, -2.0])
+    calls = [
+        lambda mdp, _, **more: solve(mdp, 0.9, **more),
+        lambda mdp, _, **more: solve(mdp, 1.0, **more),
+        lambda mdp, _, **more: solve(mdp, 0.9, initial_values=np.zeros(2), method="layered", **more),
+        lambda mdp, _, **more: average_reward(mdp, **more),
+        lambda mdp, sign, **more: finite_horizon(mdp, 3, terminal_value=sign * last, **more).at(),
+    ]
+    for call in calls:
+        least, greatest = call(mdp, 1.0, maximize=False), call(opposite(mdp), -1.0)
+        for name in ("value", "lower", "upper"):
+            other = {"lower": "upper", "upper": "lower"}.get(name, name)
+            assert least.to_dict()[name] == pytest.approx([-x for x in greatest.to_dict()[other]], abs=1e-15)
+        assert least.to_dict()["action"] == greatest.to_dict()["action"]
+        assert not np.signbit([x for x in least.to_dict()["value"] if x == 0]).any()
+    assert solve(mdp, 1.0, maximize=False).v == pytest.approx([5.0, 4.0])
+    soft = solve(mdp, 1.0, maximize=False).softmax(1.0)
+    assert soft[0] < soft[1]
+    saved = []
+    solve(mdp, 0.9, "layered", SolverLimits(1e-9, save=lambda v: saved.append(v.copy())), maximize=False)
+    assert saved[-1].min() > 0
+    with pytest.raises(SolveError, match=r"^maximize: False is not allowed with the objective reach-probability; use"):
+        solve(mdp, objective="reach-probability", maximize=False)

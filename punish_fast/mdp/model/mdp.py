@@ -14,7 +14,7 @@ from punish_fast.mdp.arrays.construction import ModelArrays, divisors
 from punish_fast.mdp.arrays.names import Names, flaw_of_names
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
-from punish_fast.mdp.model.process import NonzeroCount
+from punish_fast.mdp.model.process import NonzeroCount, Process
 from punish_fast.mdp.model.stored_process import StoredProcess
 from punish_fast.mdp.model.validation import check_process, flaw_of_rows
 from punish_fast.runtime.lazy_modules import sparse
@@ -435,3 +435,15 @@ def normalized(mdp: MDP) -> MDP:
         raise ModelError("data: a probability is not from 0 to 1")
     mdp = mdp.expanded()
     return replace(mdp, data=mdp.data / np.repeat(divisors(mdp.indptr, mdp.data), np.diff(mdp.indptr)))
+
+
+def negated(mdp: Process) -> MDP:
+    """Return an MDP with the opposite rewards and values of terminals, whose maximum is minus the minimum of ``mdp``.
+
+    Raises:
+        ModelError: If ``mdp`` does not store its transitions.
+    """
+    check_arrays(mdp)
+    assert isinstance(mdp, MDP)
+    value = None if mdp.terminal_value is None else -mdp.terminal_value
+    return replace(mdp, reward=-mdp.reward, terminal_reward=-mdp.terminal_reward, terminal_value=value)

@@ -37,7 +37,7 @@ class Solution(StateValues):
     describes the policy, and access by name.
 
     Attributes:
-        v: float64 ``[n_states]``, state values. ``v[s]`` is the largest ``q`` among the rows of ``s``.
+        v: float64 ``[n_states]``, state values. ``v[s]`` is the best ``q`` among the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
         objective: ``"discounted"`` or ``"reach-probability"``.
         discount: Discount factor from 0 to 1. It is 1 for total rewards and reach probabilities.
@@ -54,6 +54,7 @@ class Solution(StateValues):
         rows: Rows of the MDP.
         log: Statistics of each sweep, with one more entry if other methods took over from sweeps.
         policies: Number of policies that exact policy iteration evaluated, or 0 if sweeps were sufficient.
+        maximize: False if values were minimized.
         reason: Reason for the choice of the method, or a summary of its steps. Empty if the method was requested.
     """
 
@@ -71,6 +72,7 @@ class Solution(StateValues):
     rows: ModelRows
     policies: int = 0
     reason: str = ""
+    maximize: bool = True
 
     def __repr__(self) -> str:
         aim = f"discount {self.discount:g}" if self.objective == "discounted" else self.objective
@@ -83,6 +85,8 @@ class Solution(StateValues):
 
     def softmax(self, temperature: float) -> np.ndarray:
         """Return the policy with row probabilities proportional to ``exp(q / temperature)``.
+
+        If values were minimized, the probabilities are proportional to ``exp(-q / temperature)``.
 
         Args:
             temperature: Positive number in the unit of ``q``. At lower temperatures, the policy is closer to greedy.
@@ -100,7 +104,7 @@ class Solution(StateValues):
             >>> solution.softmax(temperature=0.5).round(2)
             array([1. , 0.3, 0.7])
         """
-        return softmax(self.state_ptr, self.q, temperature)
+        return softmax(self.state_ptr, self.q if self.maximize else -self.q, temperature)
 
     @property
     def lower(self) -> np.ndarray:

@@ -40,7 +40,7 @@ from punish_fast.mdp.model.limits import (
     keep_quiet,
     limits_of,
 )
-from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by, rows_of
 from punish_fast.mdp.objectives.component_solver import settle_ties, solve_by_component
@@ -92,8 +92,9 @@ def average_reward(
     max_sweeps: int = MAX_SWEEPS,
     policy: np.ndarray | None = None,
     max_seconds: float = math.inf,
+    maximize: bool = True,
 ) -> AverageReward:
-    """Find the maximum average reward per step, or the average reward of a policy.
+    """Find the maximum or minimum average reward per step, or the average reward of a policy.
 
     Args:
         mdp: The MDP, unichain or multichain. Use `validate` to check an MDP of unknown origin.
@@ -106,6 +107,7 @@ def average_reward(
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
         max_seconds: Maximum duration in seconds, unlimited by default.
+        maximize: If False, find the minimum, for example of costs.
 
     Returns:
         Gain and bias of each state, and an optimal policy.
@@ -135,7 +137,10 @@ def average_reward(
         of_policy, more = evaluated(mdp, policy, lambda chain: _average_reward(chain, within, between))
         error = 0.0 if more is None else float(more.gain.max(initial=0)) + more.error_bound
         return replace(of_policy, error_bound=of_policy.error_bound + error, rows=rows_of(mdp, policy))
-    return _average_reward(mdp, within, between)
+    if maximize:
+        return _average_reward(mdp, within, between)
+    found = _average_reward(negated(mdp), within, between)
+    return replace(found, gain=0.0 - found.gain, bias=0.0 - found.bias)
 
 
 def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> AverageReward:

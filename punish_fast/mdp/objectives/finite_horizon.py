@@ -25,7 +25,7 @@ from punish_fast.mdp.arrays.policy import first_best, refuse_mask
 from punish_fast.mdp.bounds.stopping_rule import terminals_one_step_earlier
 from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
 from punish_fast.mdp.model.limits import SolveError, discount_of
-from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.results import ModelRows, bracketed_by, rows_of
 from punish_fast.mdp.model.solution import BoundedValues
@@ -90,8 +90,9 @@ def finite_horizon(
     terminal_value: np.ndarray | None = None,
     keep_all: bool = True,
     policy: np.ndarray | None = None,
+    maximize: bool = True,
 ) -> FiniteHorizon:
-    """Find the maximum expected total reward in ``n_steps`` steps, or the reward of a policy.
+    """Find the maximum or minimum expected total reward in ``n_steps`` steps, or the reward of a policy.
 
     Args:
         mdp: The MDP. Use `validate` to check an MDP of unknown origin.
@@ -102,6 +103,7 @@ def finite_horizon(
         keep_all: If False, return only the values and choices of the first step.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. If
             given, ``choice[k, s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
+        maximize: If False, find the minimum, for example of costs.
 
     Returns:
         Values and choices of each step.
@@ -134,6 +136,10 @@ def finite_horizon(
         steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps
         more = steps * float(reward_rounding(mdp, policy).max(initial=0))
         return replace(found, error_bound=found.error_bound + more, rows=rows_of(mdp, policy))
+    if not maximize:
+        last = None if terminal_value is None else np.negative(terminal_value)
+        found = finite_horizon(negated(mdp), n_steps, discount, last, keep_all)
+        return replace(found, v=0.0 - found.v)
     mdp = normalized(mdp.expanded())
     v, n = _last_values(mdp, terminal_value), mdp.n_states
     n_kept = n_steps if keep_all else 1

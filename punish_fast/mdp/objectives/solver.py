@@ -45,7 +45,7 @@ from punish_fast.mdp.model.limits import (
     discount_of,
     limits_of,
 )
-from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.model.results import rows_of
@@ -63,13 +63,15 @@ def solve(
     progress: Progress | None = None,
     objective: str = "discounted",
     max_seconds: float | None = None,
+    maximize: bool = True,
 ) -> Solution:
     """Find the optimal values of a Markov decision process and an optimal policy.
 
     The objective ``"discounted"`` maximizes the expected discounted reward, or the expected total reward if the
-    discount is 1. The total includes the reward or value of the terminal reached, and trajectories that never end must
-    have no rewards. The objective ``"reach-probability"`` maximizes the probability of reaching a terminal with a
-    positive reward or value, and ignores all other rewards.
+    discount is 1. The total includes the reward or value of the terminal reached. Trajectories that never end must have
+    no rewards, or unbounded costs: they are avoided, and the value is minus infinity if they cannot be avoided. The
+    objective ``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward or value,
+    and ignores all other rewards.
 
     Args:
         mdp: An `MDP`, or a process that computes its transitions. Use `validate` to check an `MDP` of unknown origin.
@@ -86,13 +88,15 @@ def solve(
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         objective: ``"discounted"``, or ``"reach-probability"`` (method ``"auto"`` or ``"layered"``).
         max_seconds: Maximum duration in seconds, unlimited by default (see `SolverLimits`).
+        maximize: If False, find the minimum of the objective ``"discounted"``, for example of costs.
 
     Returns:
         Values and policy, with an error bound that holds for both.
 
     Raises:
-        SolveError: If an option is out of range, the discount is 1 and a trajectory can collect nonzero rewards
-            forever, a value is too large for floating point, or a limit is reached before an error bound is proved.
+        SolveError: If an option is out of range, the discount is 1 and a trajectory can collect rewards forever that
+            are not unbounded costs, a value is too large for floating point, or a limit is reached before an error
+            bound is proved.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -103,6 +107,11 @@ def solve(
         >>> mdp = from_rows([[(0, {broke: 0.5, 1: 0.5})], [(0, {0: 0.5, rich: 0.5})]], terminals=[0, 1])
         >>> solve(mdp, objective="reach-probability").v.round(6)
         array([0.333333, 0.666667])
+
+        A coin is tossed until it shows heads, and each toss costs 1:
+
+        >>> solve(from_rows([[(1, {0: 0.5, 1: 0.5})]], terminals=[0]), discount=1, maximize=False).v.round(6)
+        array([2.])
     """
     limits = tolerance if isinstance(tolerance, SolverLimits) else SolverLimits(tolerance)
     mdp = _checked(mdp)
@@ -119,12 +128,20 @@ def solve(
             raise SolveError(f"initial_values: must be {mdp.n_states} finite numbers")
     if discount is None:
         discount = 1.0 if objective == "reach-probability" else DEFAULT_DISCOUNT
-    problem = Layers(mdp, discount, limits, objective, method, sweeps, initial_values)
+    paid = mdp
+    if not maximize:
+        if objective == "reach-probability":
+            raise SolveError(f"maximize: False is not allowed with the objective {objective}; use reach_probability")
+        # The minimum is minus the maximum of the negated rewards.
+        paid, save = negated(mdp), limits.save
+        initial_values = None if initial_values is None else -initial_values
+        limits = replace(limits, save=None if save is None else lambda v: save(-v))
+    problem = Layers(paid, discount, limits, objective, method, sweeps, initial_values)
     found = _solved(problem)
     assert found.q is not None
     return Solution(
-        v=found.v,
-        q=found.q,
+        v=found.v if maximize else 0.0 - found.v,
+        q=found.q if maximize else 0.0 - found.q,
         rows=rows_of(mdp),
         objective=objective,
         discount=discount,
@@ -137,6 +154,7 @@ def solve(
         log=found.log,
         policies=found.policies,
         reason=found.reason,
+        maximize=maximize,
     )
 
 
