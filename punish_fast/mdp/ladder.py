@@ -34,6 +34,10 @@ Rungs:
     fractions (`Total`): Policy iteration in rational arithmetic. The bound contains rounded probabilities only.
         for: all of these
         limits: 256 states with at most 32 in a component
+        next: decimal numbers, because they are also accurate in large components
+    decimals (`Total`): Elimination with decimal numbers, which have more digits the longer trajectories last.
+        for: all of these
+        limits: 100 policies, and 5e7 digits in the process and the factors
         next: the best bound, or more sweeps
     bound of the elimination (`Total`): The values of the elimination, if their bound is smaller than that of sweeps.
         for: discounted rewards
@@ -106,12 +110,13 @@ def rungs() -> Iterator[Rung]:
     from punish_fast.mdp.methods.component_brackets import sweep_components, sweep_components_further
 
     yield Rung("sweeps over components", Total, sweep_components, lambda p: p.sweeps == "components")
-    from punish_fast.mdp.methods.exact_iteration import eliminate
+    from punish_fast.mdp.methods.exact_iteration import eliminate, use_decimals
 
     yield Rung("elimination", Total, eliminate, lambda p: p.eliminates)
     from punish_fast.mdp.methods.rational import use_fractions
 
     yield Rung("fractions", Total, use_fractions, lambda p: p.eliminates)
+    yield Rung("decimals", Total, use_decimals, lambda p: p.eliminates)
     yield Rung("bound of the elimination", Total, accept_bound, lambda p: p.discount < 1)
     yield Rung("further policy evaluation", Total, evaluate_further, lambda p: p.sweeps == "policies" and p.eliminates)
     yield Rung("further sweeps over components", Total, sweep_components_further, lambda p: p.sweeps == "components")

@@ -23,6 +23,7 @@ in a dense matrix.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ import numpy as np
 from punish_fast.mdp.chain import _elimination, _minimum_degree
 from punish_fast.mdp.chain._elimination import ChainEntries, ReducedChain
 from punish_fast.mdp.chain._minimum_degree import N_LATER, QuotientGraph
+from punish_fast.mdp.chain.decimals import decimals
 from punish_fast.mdp.graph.end_components import components
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.lazy_modules import csgraph, sparse
@@ -143,6 +145,7 @@ class Elimination:
         sizes = order.first[1:] - order.dense
         dense_ptr = np.concatenate([[0], np.cumsum(sizes * (sizes + 1))])
         into, onto = np.zeros(len(order.later)), np.zeros(len(order.later))
+        self._leak = np.zeros(n)  # probability of leaving the component when a position is eliminated, if not dense
         lists, dense, pivot = (order.begin, order.end, order.later), np.empty(dense_ptr[-1]), np.zeros(n)
         self._reduced = ReducedChain(*lists, into, onto, pivot, dense_ptr[:-1], dense)
         owner, at = np.empty(len(order.later), dtype=np.int32), np.empty(len(order.later), dtype=np.int64)
@@ -150,22 +153,45 @@ class Elimination:
         earlier = np.zeros(n + 2, dtype=np.int64), owner, at
         _elimination.transpose_later(*lists, *earlier)
         with np.errstate(all="ignore"):
-            _elimination.reduce_chain(self._chain, self._reduced, earlier, np.zeros(n), np.zeros(n))
+            _elimination.reduce_chain(self._chain, self._reduced, earlier, self._leak, np.zeros(n))
             for c in np.flatnonzero(sizes).tolist():
                 matrix = dense[dense_ptr[c] : dense_ptr[c + 1]].reshape(sizes[c], -1)
                 _reduce_dense(matrix, pivot[order.dense[c] : order.first[c + 1]])
 
     def solve(self, r: np.ndarray) -> np.ndarray:
-        """Return the solution for the right-hand side ``r``, float64 ``[n_states]``.
+        """Return the solution for the right-hand side ``r``, ``[n_states]``, floats or decimal numbers.
 
         The solution is not finite if the chain does not terminate or is too large, or if numbers overflow.
         """
-        x: np.ndarray = np.full(len(r), np.nan)
+        x: Any = np.full(len(r), np.nan)
         if not self.is_affordable:
-            return x
-        with np.errstate(all="ignore"):
-            _elimination.solve_reduced(self._chain, self._reduced, r, x)
+            return np.asarray(x)
+        if r.dtype == object:
+            # The kernel is also a Python function, for numbers that Numba does not support. Lists are faster then.
+            solve, x = getattr(_elimination.solve_reduced, "py_func", _elimination.solve_reduced), x.tolist()
+            solve(*self._decimals, r.tolist(), x)
+            x = np.array(x, dtype=object)
+        else:
+            with np.errstate(all="ignore"):
+                _elimination.solve_reduced(self._chain, self._reduced, r, x)
         return np.asarray(x[self._chain.position])
+
+    @cached_property
+    def _decimals(self) -> tuple[ChainEntries, ReducedChain]:
+        """The chain and its factors as decimal numbers. Every pivot is the sum of the probabilities of leaving."""
+        chain, reduced = self._chain, self._reduced
+        into, onto, pivot, dense = map(decimals, (reduced.into, reduced.onto, self._leak, reduced.dense))
+        for k, (begin, end) in enumerate(zip(reduced.begin.tolist(), reduced.end.tolist(), strict=True)):
+            pivot[k] += onto[begin:end].sum()
+        for first, last, at in zip(
+            chain.dense.tolist(), chain.first[1:].tolist(), reduced.dense_ptr.tolist(), strict=True
+        ):
+            width = last - first + 1
+            for k in range(last - first):
+                pivot[first + k] = dense[at + k * width + k + 1 : at + (k + 1) * width].sum()
+        chain = chain._replace(data=decimals(chain.data))
+        reduced = reduced._replace(into=into, onto=onto, pivot=pivot, dense=dense)
+        return ChainEntries(*(x.tolist() for x in chain)), ReducedChain(*(x.tolist() for x in reduced))
 
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return stationary weights of an irreducible chain without terminals (``component_gains.py``).

@@ -10,9 +10,10 @@ values are the only ``v`` with
 where ``g`` is the *gain* of a row. In this form, which requires that the probabilities of each row add up to 1,
 self-loops cancel. In long games, ``v`` is nearly constant over states that lead to each other. Values are therefore
 stored as sums of two floats, so that differences of values, and hence gains, are accurate to nearly full floating-point
-precision. Policy iteration [Howard 1960] evaluates a policy (``elimination.py``), refines its values, and changes the
-policy in every state in which another row is better by more than rounding errors, until there is no such state or the
-values stop changing.
+precision. If episodes last for more than about 1e25 steps, decimal numbers replace these sums (``decimals.py``). Policy
+iteration [Howard 1960] evaluates a policy (``elimination.py``), refines its values, and changes the policy in every
+state in which another row is better by more than rounding errors, until there is no such state or the values stop
+changing.
 
 **Certificate.** For a row of ``n`` entries and unit roundoff ``u``, let ``e`` be ``(n + 13) u`` times
 ``|r| + sum_t P |v(t) - v(s)|``, a bound on the rounding error of the gain. If every policy terminates, then for
@@ -30,17 +31,20 @@ is infinite.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.chain import _elimination
+from punish_fast.mdp.chain.decimals import Decimals, decimals, find_gains, many_digits
 from punish_fast.mdp.chain.elimination import Elimination
 from punish_fast.mdp.graph.qualitative import approaching_choice, ending_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.methods.totals import Total, least_bound
-from punish_fast.mdp.model.limits import SolverLimits
+from punish_fast.mdp.model.limits import SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
@@ -54,8 +58,10 @@ _MOST_REFINEMENTS = 8
 # Discount used to find an initial policy. Without a discount, episodes might be too long for floating point.
 LARGEST_DISCOUNT = 1 - 1e-11
 _MOST_CANDIDATES = 12
+# Number of digits beyond the logarithm of the episodes' length, and maximum number of digits times entries.
+_LEAST_DIGITS, _MOST_DIGITS = 40, 50_000_000
 # Change of rewards in the search for bounds, in multiples of each row's rounding error.
-_ALLOWANCE = 4.0
+_ALLOWANCE = 4
 # Relative precision of a sum of two floats, with some margin.
 _LEAST_DIGIT = 2.0**-100
 # Roundings of a gain besides the sum: stored probability (4), discount, difference (3), products, and the bound.
@@ -94,10 +100,27 @@ class Double(NamedTuple):
         is_limit = (self.high - least + self.low <= 0) | (self.high - most + self.low >= 0)
         return Double(np.clip(self.high, least, most), np.where(is_limit, 0.0, self.low)), is_limit
 
-    def distance(self, other: Double, n: int) -> float:
-        """Return an upper bound on the differences between the first ``n`` values and ``other.high``."""
-        distances = np.abs(self.high[:n] - other.high[:n]) + np.abs(self.low[:n])
+    def distance(self, other: np.ndarray) -> float:
+        """Return an upper bound on the differences between the first values and ``other``, float64 ``[n]``."""
+        n = len(other)
+        distances = np.abs(self.high[:n] - other) + np.abs(self.low[:n])
         return float(np.nextafter(distances.max(initial=0) * (1 + 8 * UNIT_ROUNDOFF), np.inf))
+
+    def resolution(self, solved: np.ndarray) -> np.ndarray:
+        """Return bounds on the errors of storing values of at most ``solved``, float64 ``[n_states]``."""
+        return np.asarray(np.nan_to_num(_LEAST_DIGIT * solved))
+
+    def numbers(self, x: np.ndarray) -> np.ndarray:
+        """Return ``x``, float64, in the arithmetic of the values."""
+        return x
+
+    @property
+    def refinements(self) -> int:
+        """Maximum number of refinements of the values of a policy."""
+        return _MOST_REFINEMENTS
+
+
+Numbers = Double | Decimals
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -130,13 +153,19 @@ class Rows:
         state = np.arange(len(choice), dtype=np.int32)
         return Rows(self.matrix[choice], np.arange(len(choice) + 1), state, self.reward[choice])
 
-    def gains(self, v: Double) -> tuple[np.ndarray, np.ndarray]:
-        """Return the gains of all rows and bounds on their rounding errors, float64 ``[n_rows]`` each."""
+    def gains(self, v: Numbers) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gains of all rows and bounds on their rounding errors, ``[n_rows]`` each."""
+        if isinstance(v, Decimals):
+            return find_gains(self._decimals, self.state, v.values, _FURTHER_ROUNDINGS)
         gain, error = np.empty(len(self.reward)), np.empty(len(self.reward))
         rows, constants = (self.state, self.reward), (_FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST)
         args = self._entries, rows, tuple(v), constants, gain, error
         for_chunks(_elimination.find_gains, self._entries[0], *args, alone=self.matrix.nnz < _LEAST_WORK)
         return gain, error
+
+    @cached_property
+    def _decimals(self) -> tuple[np.ndarray, ...]:
+        return *self._entries[:2], decimals(self.matrix.data), decimals(self.reward)
 
     def best(self, values: np.ndarray) -> np.ndarray:
         """Return the row with the largest of ``values`` in each state, or the first of several such rows."""
@@ -168,13 +197,42 @@ def solve_exactly(
     return found
 
 
-def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float) -> Exact | Unsolved:
+def solve_with_decimals(
+    mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float = 1.0
+) -> Exact | Unsolved:
+    """Find the maximum expected total reward with decimal numbers (``decimals.py``). Arguments as in `solve_exactly`.
+
+    The number of digits follows from the expected length of episodes. Rewards of both signs might cancel, and the
+    optimal policy might take longer than ``choice``, so a second attempt uses more digits.
+    """
+    rows = Rows.of(mdp, payoff.row, discount)
+    found: Exact | Unsolved = Unsolved("the process is too large or its episodes are too long")
+    for factor in (1, 2):
+        elimination = Elimination(rows.taken(choice).matrix)
+        if not elimination.is_affordable or _LEAST_DIGITS * (elimination.nnz + mdp.nnz) > _MOST_DIGITS:
+            return found
+        with many_digits(_LEAST_DIGITS):
+            steps = elimination.solve(decimals(np.ones(mdp.n_states))).max()
+        digits = _LEAST_DIGITS + factor * max(steps.adjusted(), 0)
+        if not steps.is_finite() or digits * (elimination.nnz + mdp.nnz) > _MOST_DIGITS:
+            return found
+        with many_digits(digits):
+            found = _iterate(mdp, payoff, choice, limits, discount, digits)
+        if isinstance(found, Unsolved) or found.error_bound <= max(limits.tolerance, least_bound(found)):
+            return found
+        choice = found.choice
+    return found
+
+
+def _iterate(
+    mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float, digits: int = 0
+) -> Exact | Unsolved:
     """Improve ``choice`` until no state has a better row or the values settle, and prove an error bound for them."""
     n = mdp.n_states
     rows = Rows.of(mdp, payoff.row, discount)
-    ends = np.zeros(rows.matrix.shape[1] - n)
-    ends[: len(payoff.end)] = payoff.end
-    v = Double(np.concatenate([np.zeros(n), ends]), np.zeros(n + len(ends)))
+    ends = np.zeros(rows.matrix.shape[1])
+    ends[n : n + len(payoff.end)] = payoff.end
+    v: Numbers = Decimals.of(ends, digits) if digits else Double(ends, np.zeros(len(ends)))
     elimination = None
     with np.errstate(all="ignore"):
         for rounds in range(1, _MOST_ROUNDS + 1):
@@ -182,7 +240,7 @@ def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits,
             if limits.is_over:
                 return Unsolved(f"the time was over before policy {rounds}")
             before = v.high
-            chain = _Chain(rows, choice, np.abs(ends), elimination)
+            chain = _Chain(rows, choice, v, elimination)
             elimination = chain.elimination
             if not elimination.is_affordable:
                 return Unsolved("the chain of a policy is too large")
@@ -197,44 +255,43 @@ def _iterate(mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits,
                 break
             choice = np.where(better, best, choice)
         bounds = _below(chain, v, payoff.value_range.least), _above(rows, chain, v, payoff.value_range.most)
-        error_bound = max(np.inf if bound is None else bound.distance(v, n) for bound in bounds)
+        if digits and None not in bounds and np.isinf(v.high[:n]).any():
+            raise SolveError("reward: a value is too large for floating point")
+        error_bound = max(np.inf if bound is None else bound.distance(v.high[:n]) for bound in bounds)
     return Exact(v.high[:n], choice, error_bound, rounds, rounds)
 
 
 class _Chain:
     """Rows of a policy, and the elimination of its chain."""
 
-    def __init__(self, rows: Rows, choice: np.ndarray, worth: np.ndarray, before: Elimination | None = None) -> None:
-        # `choice`: int64 [n_states], the policy. `worth`: absolute values of the columns after the states. `before`:
+    def __init__(self, rows: Rows, choice: np.ndarray, v: Numbers, before: Elimination | None = None) -> None:
+        # `choice`: int64 [n_states], the policy. `v`: any values, but with the right values of terminals. `before`:
         # elimination of another policy, whose order is reused if possible.
-        self.rows, self.choice, self._worth = rows.taken(choice), choice, worth
+        self.rows, self.choice, n = rows.taken(choice), choice, len(choice)
         self.elimination = Elimination(self.rows.matrix, before)
-        paid = np.abs(self.rows.reward) + self.rows.matrix[:, len(choice) :] @ worth
-        # Bounds on the errors of storing values as sums of two floats, float64 [n_states]. Values can be much smaller
-        # than their terms, so the bounds are fractions of the values that absolute rewards would give.
-        self.floor = np.nan_to_num(_LEAST_DIGIT * self.elimination.solve(paid))
+        paid = np.abs(self.rows.reward) + self.rows.matrix[:, n:] @ np.abs(v.high[n:])
+        # Bounds on the errors of storing values, [n_states]. Values can be much smaller than their terms, so the
+        # bounds are fractions of the values that absolute rewards would give.
+        self.floor = v.resolution(self.elimination.solve(v.numbers(paid)))
 
-    def changed(self, rows: Rows, choice: np.ndarray) -> _Chain:
-        return _Chain(rows, choice, self._worth, self.elimination)
-
-    def evaluated(self, v: Double, extra: np.ndarray | float = 0.0) -> Double:
+    def evaluated(self, v: Numbers, extra: np.ndarray | int = 0) -> Numbers:
         """Return the values of the policy if rewards are raised by ``extra``.
 
         The values ``v`` are refined until the residual of each row is at most ``abs(extra) / 2`` or at most its
-        rounding error, but at most eight times.
+        rounding error. The number of refinements is limited.
         """
-        for _ in range(_MOST_REFINEMENTS):
+        for _ in range(v.refinements):
             gain, error = self.rows.gains(v)
             if (np.abs(gain + extra) <= np.maximum(np.abs(extra) / 2, error)).all():
                 break
             change = self.elimination.solve(gain + extra)
-            if not np.isfinite(change).all():
+            if not (np.abs(change) < np.inf).all():
                 break
             v = v.plus(change)
         return v
 
 
-def _above(rows: Rows, chain: _Chain, v: Double, most: float) -> Double | None:
+def _above(rows: Rows, chain: _Chain, v: Numbers, most: float) -> Numbers | None:
     """Return upper bounds on the values of all policies, or None if no bounds could be proved."""
     _, error = rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
@@ -247,11 +304,11 @@ def _above(rows: Rows, chain: _Chain, v: Double, most: float) -> Double | None:
         best = rows.best(gain + rounding)
         better = ((gain + rounding)[best] > np.maximum(gain + rounding, 0)[choice]) & ~is_limit[: len(choice)]
         if better.any():
-            chain = chain.changed(rows, np.where(better, best, choice))
+            chain = _Chain(rows, np.where(better, best, choice), v, chain.elimination)
     return None
 
 
-def _below(chain: _Chain, v: Double, least: float) -> Double | None:
+def _below(chain: _Chain, v: Numbers, least: float) -> Numbers | None:
     """Return lower bounds on the values of the policy, or None if no bounds could be proved."""
     _, error = chain.rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
@@ -263,7 +320,12 @@ def _below(chain: _Chain, v: Double, least: float) -> Double | None:
     return None
 
 
-def eliminate(problem: Total) -> Exact | Unsolved:
+def use_decimals(problem: Total) -> Exact | Unsolved:
+    """Solve by policy iteration with decimal numbers, starting with the policy of sweeps."""
+    return eliminate(problem, solve_with_decimals)
+
+
+def eliminate(problem: Total, solve: Callable[..., Exact | Unsolved] = solve_exactly) -> Exact | Unsolved:
     """Solve by policy iteration, starting with the policy of sweeps."""
     limits, payoff, found, discount = problem.limits, problem.payoff, problem.found, problem.discount
     if problem.may_not_end:
@@ -273,12 +335,13 @@ def eliminate(problem: Total) -> Exact | Unsolved:
     if discount < 1:
         goal, rounding = goal / 2, 4 * float(np.spacing(np.abs(payoff.end).max(initial=0)))
     told = replace(limits, tolerance=goal, progress=lambda k, bound: limits.progress(found.rounds + k, bound))
-    outcome = solve_exactly(problem.mdp, payoff, found.choice, told, discount)
+    outcome = solve(problem.mdp, payoff, found.choice, told, discount)
     if isinstance(outcome, Unsolved):
         return outcome
     v, bound = np.clip(outcome.v, *payoff.value_range), outcome.error_bound + rounding
     outcome = replace(outcome, v=v, error_bound=bound, rounds=found.rounds + outcome.rounds)
     if bound <= max(goal, least_bound(outcome)):
         return outcome
-    problem.eliminated = outcome
+    if problem.eliminated is None or bound < problem.eliminated.error_bound:
+        problem.eliminated = outcome
     return Unsolved(f"error bound {bound:.1e} after policy {outcome.policies}", outcome)

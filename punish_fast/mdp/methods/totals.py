@@ -68,8 +68,12 @@ class Total:
 
 
 def least_bound(found: Exact) -> float:
-    """Return the largest error bound that is accepted if rounding keeps the tolerance out of reach."""
-    return PRECISION * float(np.abs(found.v).max(initial=0))
+    """Return the largest error bound that is accepted if rounding keeps the tolerance out of reach.
+
+    It is 0 if a value is infinite.
+    """
+    largest = float(np.abs(found.v).max(initial=0))
+    return PRECISION * largest if np.isfinite(largest) else 0.0
 
 
 def accept_bound(problem: Total) -> Exact | Unsolved:
