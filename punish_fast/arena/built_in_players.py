@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-# Win probability of the exploiter ``belief`` against the veteran. The exploiter is the best response found, so this is
-# not an upper bound.
+# Win probability of the exploiter ``belief`` against the veteran. It is the highest known, but not an upper bound.
 EXPLOITER_WINS = 0.545
 
 
@@ -18,7 +17,7 @@ class BuiltIn:
 
     @property
     def strength(self) -> str:
-        """Strength under the standard rules, in words."""
+        """Description of the player's strength under the standard rules."""
         if self.wins is None:
             return f"the best opponent found with the same memory wins only {100 * EXPLOITER_WINS:.1f} of 100 games"
         return f"wins {100 * self.wins:.0f} of 100 games against Viktor, the veteran"
@@ -39,6 +38,6 @@ RESERVED = (*BUILT_INS, *(each.person for each in BUILT_INS.values()))
 
 
 def person_of(name: str, is_bot: bool | None = True) -> str:
-    """Return the name to show: the first name of a built-in player, with any temperature, or other names unchanged."""
+    """Return the displayed name: replace the name of a built-in player by a first name, and keep other names."""
     known, _, _ = name.partition("@")
     return name.replace(known, BUILT_INS[known].person, 1) if is_bot is not False and known in BUILT_INS else name

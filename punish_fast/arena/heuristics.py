@@ -1,4 +1,4 @@
-"""Built-in players that follow a rule of thumb: score functions of features of the actions.
+"""Score functions of the built-in players that follow a rule of thumb.
 
 A player chooses uniformly among the actions with the highest score.
 """
@@ -56,9 +56,9 @@ def _aggressive(actions: ActionFeatures) -> np.ndarray:
 
 
 def _punisher(actions: ActionFeatures) -> np.ndarray:
-    """Play the strongest attack if the enemy rests. Otherwise prefer cards that do not exhaust the player. Never feint.
+    """Play the strongest attack if the enemy rests. Otherwise, prefer cards that do not exhaust the player. No feints.
 
-    Among these, prefer dodge if any unseen card exhausts its player, and then the strongest attack.
+    If several cards are preferred, play dodge if an unseen card exhausts its player, otherwise the strongest attack.
     """
     attack = actions.attack - 100 * actions.exhausts
     wait = np.where(actions.danger > 0, 200.0 * (actions.card == DODGE) + attack, attack)

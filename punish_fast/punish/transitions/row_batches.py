@@ -3,9 +3,9 @@
 The entries of each row are first counted, which requires only the rules, and then filled. A stored tensor is built once
 in this way, layer by layer (``tensor.py``). A matrix-free process repeats these steps in every sweep, in batches.
 
-A *batch* is a run of consecutive blocks. A thread counts and fills the rows of a batch, backs up the states (`back_up`)
-and frees the memory, so all rows of a game can be processed without storing a tensor. An *executor* backs up all
-batches of a layer: local threads write to the arrays directly, whereas workers of a cluster return new values
+A *batch* contains all rows of consecutive blocks. A thread counts and fills the rows in a batch, backs up the states
+(`back_up`), and frees the memory. Therefore, a game can be solved without a stored tensor. An *executor* backs up all
+batches of a layer. Local threads write to the arrays directly, whereas workers of a cluster return new values
 (``cluster_blocks.py``). Results are summed in the order of the batches, so sums do not depend on the executor.
 """
 
@@ -36,7 +36,7 @@ class BlockRange(NamedTuple):
 
 
 class MadeRows(NamedTuple):
-    """Rows of some blocks."""
+    """Rows of blocks."""
 
     states: slice
     rows: slice
@@ -68,7 +68,7 @@ class RowBuilder:
         self._for_layer(self._fill, number, rows.indptr[rows.state_ptr[first]], rows)
 
     def make(self, blocks: BlockRange) -> MadeRows:
-        """Return the rows of some blocks."""
+        """Return the rows of ``blocks``."""
         states, rows = self.places(blocks)
         n_rows = rows.stop - rows.start
         indptr, owner, reward = np.empty(n_rows + 1, np.int64), np.empty(n_rows, np.int64), np.zeros(n_rows)
@@ -134,14 +134,14 @@ class RowArrays(NamedTuple):
     v: np.ndarray | None = None  # float64 [n_columns], values of all columns, read only for successors
     reward: np.ndarray | None = None  # float64 [n_rows], rewards (the rewards of the game if None)
     policy: np.ndarray | None = None  # float64 [n_rows], probability of each row in its state
-    q: np.ndarray | None = None  # float64 [n_rows], values of rows, updated
-    choice: np.ndarray | None = None  # int64 [n_states], best row of each state, updated
-    values: np.ndarray | None = None  # float64 [n_states], values of states, updated
+    q: np.ndarray | None = None  # float64 [n_rows], values of rows (updated)
+    choice: np.ndarray | None = None  # int64 [n_states], best row of each state (updated)
+    values: np.ndarray | None = None  # float64 [n_states], values of states (updated)
     first_state: int = 0  # state and row with which the arrays begin
     first_row: int = 0
 
     def part(self, states: slice, rows: slice) -> RowArrays:
-        """Return views of the arrays of some of the states and rows."""
+        """Return views of the arrays for the given states and rows."""
         own_states = slice(states.start - self.first_state, states.stop - self.first_state)
         own_rows = slice(rows.start - self.first_row, rows.stop - self.first_row)
         places = dict.fromkeys(_OF_STATES, own_states) | dict.fromkeys(_OF_ROWS, own_rows)
