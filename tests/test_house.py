@@ -69,7 +69,9 @@ DEEP_KERNELS = {"equilibrium/exploitation/_belief_tree.py: branch", "punish/stat
 # The file whose names are packages that are imported on first use.
 LAZY = "runtime/lazy_modules.py"
 # Folders and files of rooms, from the ground to the top: each imports only those before it.
-FLOORS = {"mdp": ("arrays", "model", "graph", "chain", "bounds", "methods", "ladder", "objectives", "conversion", "toolbox")}
+FLOORS = {
+    "mdp": ("arrays", "model", "graph", "chain", "bounds", "methods", "ladder", "objectives", "conversion", "toolbox")
+}
 # Files whose names are those of another library.
 FOREIGN = "mdp/toolbox/"
 # Packages for other games, which the rest of the package does not need, and the files that offer them.

@@ -27,14 +27,14 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import TIE
 from punish_fast.mdp.bounds.stopping_rule import terminal_values
-from punish_fast.mdp.methods._direct_iteration import Limits, iterate_policies
+from punish_fast.mdp.methods._direct_iteration import PolicyLimits, iterate_policies
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.model.solution import Log
 from punish_fast.mdp.model.stored_process import tensor_of
 
-# Limits on the MDP, and on the matrix of a policy. The eliminations take at most about 0.3 seconds.
+# PolicyLimits on the MDP, and on the matrix of a policy. The eliminations take at most about 0.3 seconds.
 _MOST_STATES, _MOST_READ = 100_000, 4_000_000
 _MOST_POLICIES, _MOST_ENTRIES, _MOST_PRODUCTS = 100, 10_000_000, 1e9
 # Roundings of a gain besides the sum: stored probability (4), differences (3), products, and the bound.
@@ -54,7 +54,7 @@ def solve_directly(problem: Total) -> Exact | Unsolved:
     low, q, choice = np.zeros(mdp.n_columns), np.empty(mdp.n_rows), np.empty(mdp.n_states, dtype=np.int64)
     change = _SHARE * limits.tolerance * (1 - discount)
     most = min(_MOST_POLICIES, limits.max_sweeps), _MOST_ENTRIES, int(np.diff(mdp.state_ptr).max(initial=0))
-    constants = Limits(*most, _MOST_PRODUCTS, change, _FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST, TIE)
+    constants = PolicyLimits(*most, _MOST_PRODUCTS, change, _FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST, TIE)
     n, least, largest = iterate_policies(tensor_of(mdp), discount, constants, v, low, choice, q)
     if n < 0:
         return Unsolved("the matrix of a policy is too large")
