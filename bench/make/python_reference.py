@@ -86,7 +86,8 @@ TOPICS = (
         "Results",
         MDP,
         "Values, policies and bounds that the solvers return, and the comparison of two solutions.",
-        "StateValues ModelRows Solution Log BoundedValues AverageReward FiniteHorizon compare_solutions Comparison Differences",
+        "StateValues ModelRows Solution Log BoundedValues AverageReward FiniteHorizon compare_solutions Comparison "
+        "Differences",
     ),
 )
 # Classes whose entries include members inherited from private base classes.

@@ -23,7 +23,7 @@ TWO, THREE = np.uint64(2), np.uint64(3)
 
 
 class PolicyLimits(NamedTuple):
-    """PolicyLimits and constants of the iteration."""
+    """Limits and constants of the iteration."""
 
     policies: int  # Maximum number of policies
     entries: int  # Maximum number of entries of a policy's matrix
@@ -56,7 +56,7 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
     Args:
         tensor: Arrays of the MDP.
         discount: Discount factor below 1.
-        limits: PolicyLimits of the iteration.
+        limits: Limits of the iteration.
         v: float64 ``[n_columns]``, initial values, and exact values of terminals. It receives the values.
         low: float64 ``[n_columns]``, zeros. The sum ``v + low`` contains the values in higher precision.
         choice: int64 ``[n_states]``, receives the policy.

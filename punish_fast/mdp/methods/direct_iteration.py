@@ -34,7 +34,7 @@ from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.model.solution import Log
 from punish_fast.mdp.model.stored_process import tensor_of
 
-# PolicyLimits on the MDP, and on the matrix of a policy. The eliminations take at most about 0.3 seconds.
+# Limits on the MDP, and on the matrix of a policy. The eliminations take at most about 0.3 seconds.
 _MOST_STATES, _MOST_READ = 100_000, 4_000_000
 _MOST_POLICIES, _MOST_ENTRIES, _MOST_PRODUCTS = 100, 10_000_000, 1e9
 # Roundings of a gain besides the sum: stored probability (4), differences (3), products, and the bound.
