@@ -127,7 +127,7 @@ def rungs() -> Iterator[Rung]:
     yield Rung("policy iteration for gains", gains.Gains, gains.improve_gains)
     yield Rung("fractions for gains", gains.Gains, gains.use_fractions_for_gains)
     yield Rung("stationary weights", gains.Gains, gains.weigh_states)
-    yield Rung("further sweeps within end components", gains.Gains, gains.sweep_further, lambda p: p.sweeps_on)
+    yield Rung("further sweeps within end components", gains.Gains, gains.sweep_further)
 
 
 def climb(problem: Any) -> Any:

@@ -42,6 +42,7 @@ from punish_fast.mdp.chain import _policy_chain
 from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import Exact
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.stored_process import rounding_of_backup, tensor_of
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
@@ -150,16 +151,6 @@ class SpanBound(NamedTuple):
         return self.discount * self.span <= 4 * self.rounding
 
 
-class Closed(NamedTuple):
-    """Final values and policy."""
-
-    v: np.ndarray  # float64 ``[n_states]``, state values
-    q: np.ndarray  # float64 ``[n_rows]``, values of rows; the maximum in each state is ``v``
-    choice: np.ndarray  # int64 ``[n_states]``, the policy
-    error_bound: float  # Upper bound on the error of ``v``, and on ``v`` minus the values of the policy
-    policies: int = 0  # Number of policies evaluated by exact policy iteration
-
-
 class Improvement:
     """Values, their greedy policy, and a bound on the distance of the values from the optimum."""
 
@@ -246,7 +237,7 @@ class Improvement:
             return bound
         return bound._replace(rounding=min(self.rounding, rounding_of_backup(self.mdp, before, self.discount)))
 
-    def close(self) -> Closed:
+    def close(self) -> Exact:
         """Back up all rows once more. If the error exceeds the goal, shift the values to the midpoint of their bounds.
 
         The policy takes the first of tied rows (``policy.py``) that keep its loss within the goal, or within the loss
@@ -271,7 +262,7 @@ class Improvement:
             q += shift
             rounding = UNIT_ROUNDOFF * float(np.abs(v).max()) + SMALLEST
             above, loss = above + rounding, loss + rounding
-        return Closed(v, q, choice, max(above - shift, loss + shift))
+        return Exact(v, choice, max(above - shift, loss + shift), rounds=0, q=q)
 
     def clip(self) -> None:
         """Clip state values to their possible range after an advance, and replace NaN with 0."""

@@ -27,7 +27,7 @@ rounding each. If ``d`` is the sum of all these errors, the error of the gain ``
 of ``|r - g|``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import fsum
 
@@ -69,7 +69,7 @@ class _Bracket:
         with np.errstate(invalid="ignore"):
             return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
 
-    def is_wide(self, tolerance: float, precision: float = 0.0) -> np.ndarray:
+    def is_wide(self, tolerance: float, precision: float = PRECISION) -> np.ndarray:
         """Return a mask of brackets whose half-width exceeds both ``tolerance`` and ``precision`` times the gain."""
         largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
         return np.asarray(~(self.half_width <= np.maximum(max(tolerance, 2 * SMALLEST), precision * largest)))
@@ -124,22 +124,23 @@ class Gains:
     limits: SolverLimits  # the tolerance is the half-width of brackets to reach
     found: ComponentGains = field(init=False)  # narrowest brackets
 
-    @property
-    def sweeps_on(self) -> bool:
-        """True if more sweeps are allowed than were made before policy iteration."""
-        return self.limits.max_sweeps > _FEW_SWEEPS
-
     def narrowed(self, precision: float = PRECISION) -> ComponentGains | Unsolved:
         """Return the brackets, or `Unsolved` if some are wide."""
         n_wide = int(self.found.is_wide(self.limits.tolerance, precision).sum())
         return self.found if n_wide == 0 else Unsolved(f"wide bounds in {n_wide:,} components", self.found)
 
-    def wide_components(self) -> Iterator[tuple[np.ndarray, Restriction]]:
-        """Yield a mask of each component with a wide bracket, and the restriction to it, until the time is over."""
-        for k in np.flatnonzero(self.found.is_wide(self.limits.tolerance, PRECISION)):
-            if not self.limits.is_over:
-                marked = np.arange(len(self.found.lower)) == k
-                yield marked, self.found.of(marked)[0]
+    def narrow_each(self, bracket: Callable[[MDP, np.ndarray], tuple[np.ndarray, ...] | None]) -> None:
+        """Narrow each wide bracket.
+
+        ``bracket`` returns bounds, new relative values and a new policy from an MDP and a policy. If it returns only
+        bounds, the relative values and the policy do not change.
+        """
+        for k in np.flatnonzero(self.found.is_wide(self.limits.tolerance)):
+            marked = np.arange(len(self.found.lower)) == k
+            part, _ = self.found.of(marked)
+            choice = np.searchsorted(part.rows, self.found.choice[part.states])
+            if not self.limits.is_over and (found := bracket(part.mdp, choice)) is not None:
+                self.found.take(marked, part, _Bracket(*(*found, self.found.h[part.states], choice)[:4]))
 
 
 def sweep_gains(problem: Gains) -> ComponentGains | Unsolved:
@@ -153,7 +154,9 @@ def sweep_gains(problem: Gains) -> ComponentGains | Unsolved:
 
 def sweep_further(problem: Gains) -> ComponentGains | Unsolved:
     """Sweep the components with wide brackets up to the maximum number of times."""
-    wide = problem.found.is_wide(problem.limits.tolerance, PRECISION)
+    if problem.limits.max_sweeps <= _FEW_SWEEPS:
+        return Unsolved("no sweeps are left")
+    wide = problem.found.is_wide(problem.limits.tolerance)
     inner, component = problem.found.of(wide)
     problem.found.take(wide, inner, _swept(inner.mdp, component, problem.limits))
     return problem.narrowed()
@@ -206,7 +209,7 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _B
 def improve_gains(problem: Gains) -> ComponentGains | Unsolved:
     """Narrow brackets by policy iteration, in small components together."""
     found, limits = problem.found, problem.limits
-    wide, sizes = found.is_wide(limits.tolerance), np.bincount(found.component)
+    wide, sizes = found.is_wide(limits.tolerance, 0.0), np.bincount(found.component)
     large = np.flatnonzero(wide & (sizes > _LARGE))
     for marked in (wide & (sizes <= _LARGE), *(np.arange(len(sizes)) == k for k in large)):
         if not marked.any() or limits.is_over:
@@ -222,22 +225,19 @@ def improve_gains(problem: Gains) -> ComponentGains | Unsolved:
 
 def use_fractions_for_gains(problem: Gains) -> ComponentGains | Unsolved:
     """Narrow the brackets of small components in rational arithmetic."""
-    found = problem.found
-    for marked, part in problem.wide_components():
-        if is_small(part.mdp):
-            best = best_gain(part.mdp, np.searchsorted(part.rows, found.choice[part.states]))
-            found.take(marked, part, _Bracket(*best))
+    problem.narrow_each(lambda mdp, choice: best_gain(mdp, choice) if is_small(mdp) else None)
     return problem.narrowed()
 
 
 def weigh_states(problem: Gains) -> ComponentGains | Unsolved:
     """Narrow the brackets of larger components without choices by their stationary weights."""
-    found = problem.found
-    for marked, part in problem.wide_components():
-        is_chain = part.mdp.n_rows == part.mdp.n_states
-        if is_chain and not is_small(part.mdp) and (bounds := gain_of_chain(part.mdp)) is not None:
-            lower, upper = np.array(bounds[:1]), np.array(bounds[1:])
-            found.take(marked, part, _Bracket(lower, upper, found.h[part.states], np.arange(part.mdp.n_rows)))
+
+    def bracket(mdp: MDP, _: np.ndarray) -> tuple[np.ndarray, ...] | None:
+        if mdp.n_rows > mdp.n_states or is_small(mdp) or (bounds := gain_of_chain(mdp)) is None:
+            return None
+        return np.array(bounds[:1]), np.array(bounds[1:])
+
+    problem.narrow_each(bracket)
     return problem.narrowed()
 
 

@@ -33,6 +33,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -259,13 +260,13 @@ def evaluate_further(problem: Total) -> Exact | Unsolved:
 def _closed(problem: Total, is_last: bool) -> Exact | Unsolved:
     """Compute the final values, after further backups if the error bound is just above the goal."""
     point, steps, log = problem.evaluation
-    closed = point.close()
+    closed: Exact = point.close()
     for _ in range(_FURTHER_BACKUPS):
         if point.goal < closed.error_bound <= 2 * point.goal:
             point.improve()
             closed = min(closed, point.close(), key=lambda each: each.error_bound)
     n, bound = len(log.residual), closed.error_bound
-    problem.found = found = Exact(closed.v, closed.choice, bound, n, 0, closed.q, steps.reason, log)
+    problem.found = found = replace(closed, rounds=n, reason=steps.reason, log=log)
     if bound <= point.goal or (point.is_done and (is_last or bound <= least_bound(found))):
         return found
     return Unsolved(f"error bound {bound:.1e} after backup {n:,}", found)

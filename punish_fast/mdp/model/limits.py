@@ -114,6 +114,12 @@ def limits_of(
     return SolverLimits(tolerance, max_sweeps, max_seconds, told).started()
 
 
+def quiet(limits: SolverLimits, tolerance: float, max_sweeps: int | None = None) -> SolverLimits:
+    """Return the limits of a part of the computation that reports no progress."""
+    most = limits.max_sweeps if max_sweeps is None else max_sweeps
+    return replace(limits, tolerance=tolerance, max_sweeps=most, progress=keep_quiet)
+
+
 def check_options(
     discount: float | None = None,
     method: str = "auto",

@@ -33,12 +33,11 @@ from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
 from punish_fast.mdp.model.limits import (
     DEFAULT_TOLERANCE,
     MAX_SWEEPS,
-    PRECISION,
     Progress,
     SolveError,
     SolverLimits,
-    keep_quiet,
     limits_of,
+    quiet,
 )
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff
@@ -151,7 +150,7 @@ def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> Av
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
     climb(problem := Gains(mdp, quotient.number, quotient.inside, within))
     gains = problem.found
-    wide = gains.is_wide(tolerance / 2, PRECISION)
+    wide = gains.is_wide(tolerance / 2)
     if wide.any() and not (within.is_over and np.isfinite(gains.error_bound)):
         k = int(np.where(wide, gains.half_width, -1.0).argmax())
         raise SolveError(
@@ -179,7 +178,7 @@ def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> Av
         return replace(earned, gain=gain, error_bound=found.error_bound, bias_residual=residual, choice=found.choice)
     bias = np.zeros(mdp.n_states)
     bias[inside[settled]] = gains.h[settled]
-    bias, residual = _bias(mdp, gain, bias, choice, inside[settled])
+    bias, residual = _bias(mdp, gain, bias, choice, inside[settled], between)
     return AverageReward(gain, bias, found.error_bound, residual, choice, rows_of(mdp))
 
 
@@ -209,8 +208,8 @@ def _first_of_ties(
         return first_marked(mdp.state_ptr, marked)
 
     def evaluate(chain: MDP) -> Exact:
-        quiet = replace(limits, tolerance=limits.tolerance / 2, progress=keep_quiet)
-        earned.append(_average_reward(chain, quiet, quiet))
+        inner = quiet(limits, limits.tolerance / 2)
+        earned.append(_average_reward(chain, inner, inner))
         return Exact(earned[-1].gain, earned[-1].choice, earned[-1].error_bound, 0)
 
     best = settle_ties(mdp, values, found, limits.tolerance, first, evaluate)
@@ -218,7 +217,7 @@ def _first_of_ties(
 
 
 def _bias(
-    mdp: MDP, gain: np.ndarray, bias: np.ndarray, choice: np.ndarray, settled: np.ndarray
+    mdp: MDP, gain: np.ndarray, bias: np.ndarray, choice: np.ndarray, settled: np.ndarray, limits: SolverLimits
 ) -> tuple[np.ndarray, float]:
     """Extend the bias of a policy from the ``settled`` states to all states; also return the largest residual."""
     rows = mdp.to_scipy()[choice]
@@ -232,8 +231,8 @@ def _bias(
         scale = max(1.0, float(np.abs(reward).max(initial=0)))
         bias = bias.copy()
         try:
-            limits = SolverLimits(DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
-            bias[part.states] = solve(part.mdp, 1.0, tolerance=limits).v
+            inner = quiet(limits, DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
+            bias[part.states] = solve(part.mdp, 1.0, tolerance=inner).v
         except SolveError:
             bias[part.states] = np.nan
     with np.errstate(all="ignore"):

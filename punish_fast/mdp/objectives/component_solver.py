@@ -26,7 +26,7 @@ from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
 from punish_fast.mdp.methods.exact_iteration import values_of_rows
 from punish_fast.mdp.methods.totals import Total
-from punish_fast.mdp.model.limits import MAX_SWEEPS, SolveError, SolverLimits, keep_quiet
+from punish_fast.mdp.model.limits import MAX_SWEEPS, SolveError, SolverLimits, quiet
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 
@@ -112,8 +112,7 @@ def gains_with_signs(
     """
     largest = float(np.abs(mdp.reward[rows]).max())
     for precision in _PRECISIONS:
-        within = replace(limits, tolerance=precision * largest, max_sweeps=MAX_SWEEPS, progress=keep_quiet)
-        climb(problem := Gains(mdp, number, rows, within))
+        climb(problem := Gains(mdp, number, rows, quiet(limits, precision * largest, MAX_SWEEPS)))
         gains = problem.found
         is_open = (gains.lower <= 0) & (gains.upper >= 0)
         if not is_open.any():
@@ -143,9 +142,7 @@ def first_of_ties(mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, 
         collected, endless = payoff._replace(row=chain.reward), endless_states(chain)
         # If the values needed policy iteration, sweeps would not be sufficient here either.
         most = limits.max_sweeps if found.policies == 0 else 1
-        inner = replace(
-            limits, tolerance=limits.tolerance / 2, max_sweeps=most, initial_values=found.v, progress=keep_quiet
-        )
+        inner = replace(quiet(limits, limits.tolerance / 2, most), initial_values=found.v)
         if must_end and endless.any():
             return Unsolved("the policy might not end")
         return _optimum(chain, endless, collected, inner)

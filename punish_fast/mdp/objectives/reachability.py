@@ -128,8 +128,7 @@ def reach_probability(
     mdp = normalized(mdp.expanded() if policy is None else induced_chain(mdp, policy))
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
-    solve = largest_probability if maximize else _largest_evasion
-    found, is_sure = solve(mdp, goal, stops, limits)
+    found, is_sure = best_probability(mdp, goal, stops, limits, maximize)
     v, bound = found.v, found.error_bound
     # `nextafter` allows for rounding in the sums.
     lower = np.where(is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
@@ -137,48 +136,28 @@ def reach_probability(
     return BoundedValues(v, lower, upper, bound, found.choice, rows)
 
 
-def largest_probability(
-    mdp: MDP, goal: np.ndarray, stops: np.ndarray, limits: SolverLimits
+def best_probability(
+    mdp: MDP, goal: np.ndarray, stops: np.ndarray, limits: SolverLimits, maximize: bool = True
 ) -> tuple[Exact, np.ndarray]:
-    """Find the maximum probability of reaching a goal. Also return a mask of states where it is exactly 0 or 1."""
-    graph = TransitionGraph(mdp, goal | stops | terminals_of(mdp))
-    return _bracket(mdp, graph, graph.surely_reach(goal), limits)
+    """Find the maximum or minimum probability of reaching a goal. Also return a mask of states where it is 0 or 1.
 
-
-def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, limits: SolverLimits) -> tuple[Exact, np.ndarray]:
-    """Find the minimum probability of reaching a goal, 1 minus the maximum probability of evading the goal.
-
-    Also return a mask of states where the probability is exactly 0 or 1.
+    The minimum is 1 minus the maximum probability of evading the goal.
     """
-    graph = TransitionGraph(mdp, goal | stops | terminals_of(mdp))
-    found, is_sure = _bracket(mdp, graph, graph.never_reach(goal), limits, scale=1.0)
-    # The added term allows for rounding in the difference.
-    bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
-    return replace(found, v=1 - found.v, error_bound=bound), is_sure
-
-
-def _bracket(
-    mdp: MDP, graph: TransitionGraph, sure: Ways, limits: SolverLimits, scale: float = 0.0
-) -> tuple[Exact, np.ndarray]:
-    """Find the maximum probability of reaching the columns ``sure.found``, where the policy takes ``sure.row``.
-
-    Also return a mask of states where the probability is exactly 0 or 1.
-    """
-    n = mdp.n_states
+    n, graph = mdp.n_states, TransitionGraph(mdp, goal | stops | terminals_of(mdp))
+    sure = graph.surely_reach(goal) if maximize else graph.never_reach(goal)
     is_open = graph.may_reach(sure.found).found & ~sure.found
     endless = graph.may_avoid(~is_open)[:n]
-    found = Exact(sure.found[:n].astype(np.float64), mdp.state_ptr[:-1], 0.0, 0, reason="graph")
-    choice = np.where(sure.row >= 0, sure.row, mdp.state_ptr[:-1])
+    v, choice = sure.found[:n].astype(np.float64), np.where(sure.row >= 0, sure.row, mdp.state_ptr[:-1])
+    found = Exact(v, choice, 0.0, 0, reason="graph")
     if is_open[:n].any():
-        rows = rows_of_states(mdp, is_open[:n])
-        part = restriction(mdp, rows, np.array([0.0, 1.0]), sure.found)
+        part = restriction(mdp, rows_of_states(mdp, is_open[:n]), np.array([0.0, 1.0]), sure.found)
         inner = part.mdp.in_one_layer()
-        payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY, scale)
-        v, found = found.v, solve_by_component(inner, endless[part.states], payoff, limits)
-        v[part.states] = found.v
-        choice[part.states] = part.rows[found.choice]
-        found = replace(found, v=v)
-    return replace(found, choice=choice), ~is_open[:n]
+        payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY, float(not maximize))
+        found = solve_by_component(inner, endless[part.states], payoff, limits)
+        v[part.states], choice[part.states] = found.v, part.rows[found.choice]
+    # The added term allows for rounding in the difference.
+    bound = found.error_bound if maximize or found.error_bound == 0 else found.error_bound + UNIT_ROUNDOFF
+    return replace(found, v=v if maximize else 1 - v, choice=choice, error_bound=bound), ~is_open[:n]
 
 
 def total_reward(

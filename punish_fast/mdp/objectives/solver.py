@@ -170,7 +170,7 @@ def _solved(problem: Layers) -> Exact:
     from punish_fast.mdp.graph.qualitative import endless_error, endless_states
     from punish_fast.mdp.methods.exact_iteration import values_of_rows
     from punish_fast.mdp.objectives.component_solver import solve_by_component
-    from punish_fast.mdp.objectives.reachability import largest_probability
+    from punish_fast.mdp.objectives.reachability import best_probability
 
     mdp = problem.mdp if policy is None else induced_chain(problem.mdp, policy)
     mdp, limits = normalized(mdp.expanded()).in_one_layer(), problem.limits
@@ -180,7 +180,7 @@ def _solved(problem: Layers) -> Exact:
         found = _discounted(Total(mdp, Payoff(mdp.reward, terminal_values(mdp, discount)), limits, discount, methods))
     elif problem.objective == "reach-probability":
         goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), positive_terminals(mdp)])
-        found, _ = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
+        found, _ = best_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
         payoff = Payoff(np.zeros(mdp.n_rows), goal[mdp.n_states :].astype(np.float64))
         found = replace(found, q=values_of_rows(mdp, payoff, found))
     else:
