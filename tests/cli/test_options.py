@@ -34,6 +34,16 @@ class TrialOptions(CommonOptions):
     output: OutputOption = None
 
 
+class TypedOptions(CommonOptions):
+    """Options whose types determine their help."""
+
+    name: str | None = argument("NAME", "Name.")
+    rounds: int | None = option("Rounds.")
+    share: float = option("Share.", default=0.5)
+    file: Path | None = option("File.")
+    limit: int | None = option("Limit.", metavar="LIMIT")
+
+
 @pytest.fixture
 def trial(monkeypatch):
     """Run a verb with all kinds of options; returns what it was given."""
@@ -88,6 +98,20 @@ def test_help_has_own_options_first_and_examples_line_by_line(trial, capsys):
     assert "  Examples:\n    trial run a.h5\n    trial run a.h5 --n-rounds 5\n" in text
     assert text.count("PUNISH_FAST_") == 1
     assert "except --delete and --output" in " ".join(text.split())
+
+
+def test_names_of_values_and_optional_arguments_follow_from_the_types(capsys):
+    @verb("trial types")
+    def types(options: TypedOptions) -> None:
+        """Print the name."""
+        print(options.name)
+
+    types(args=[], prog_name="trial types", standalone_mode=False)
+    types(args=["--help"], prog_name="trial types", standalone_mode=False)
+    out = capsys.readouterr().out
+    assert out.startswith("None\n")
+    for words in ("[NAME]", "--rounds N ", "--share X ", "--file FILE ", "--limit LIMIT "):
+        assert words in out
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])

@@ -9,8 +9,10 @@ from punish_fast.cli.frame import progress as reporting
 from punish_fast.cli.frame import report
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import print_table, print_text
+from punish_fast.punish.rules import by_card
 from punish_fast.runtime.compilation.compile_progress import announce_to, begin, end
 
+_HAND = (2, 1, 0, 0, 0)
 HEADER = ["agent", *(f"measure {k}" for k in range(1, 9))]
 ROWS = [HEADER, ["naive", *["0.123456"] * 8], ["random", *["12.5 points"] * 8]]
 
@@ -76,6 +78,30 @@ def test_a_report_is_printed_with_its_objects_as_tables(capsys):
     report.print_report({"agents": [{"agent": "a", "sets": {"easy": {"x": {"n": 1}, "y": {"n": 2}}}}, {"agent": "b"}]})
     printed = capsys.readouterr().out.splitlines()
     assert printed[2:] == ["  a      easy, x  1", "         easy, y  2", "  b      -        -"]
+
+
+def test_cells_follow_from_the_fields_of_a_record(capsys):
+    rows = [
+        {
+            "card": "rush",
+            "win": 2 / 3,
+            "loss": 0.012,
+            "error": 0.004,
+            "ends": [0.5, 1],
+            "hand": by_card([2, 1, 0, 0, 0]),
+        },
+        {"card": "punish", "win": None, "loss": None, "error": None, "ends": [None, 0], "hand": by_card([0] * 5)},
+    ]
+    columns = {"card": "{card}", "wins": "{win:.1%}", "loses": "{loss:+.1p}", "+-": "{error:.1m}"}
+    columns |= {"ends": "{ends[0]:.0%}-{ends[1]:.0%}", "hand": "{hand:cards}", "first": lambda row: row["card"][0]}
+    report.print_rows(rows, columns, title="cards", indent="  ")
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+        [],
+        ["cards"],
+        ["card", "wins", "loses", "+-", "ends", "hand", "first"],
+        ["rush", "66.7%", "+1.2", "0.8", "50%-100%", "2", "guard,", "rush", "r"],
+        ["punish", "-", "-", "-", "--0%", "nothing", "p"],
+    ]
 
 
 def test_numbers_have_as_many_digits_as_matter_and_wide_columns_are_left_out(monkeypatch, capsys):

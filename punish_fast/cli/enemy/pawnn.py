@@ -47,10 +47,7 @@ class PawnnOptions(CommonOptions):
     preset: str = option(f"Hyperparameters of a published experiment: {_PRESETS}.", metavar="NAME", default="final")
     set: list[str] | None = option("Change one hyperparameter. Can be repeated.", metavar="NAME=VALUE")
     seed: FixedSeedOption = 0
-    cross_validate: int | None = option(
-        "Measure the error on held-out states by K-fold cross-validation. A strategy is written only with -o.",
-        metavar="K",
-    )
+    cross_validate: int | None = option("Measure the error by N-fold cross-validation. Write a strategy only with -o.")
     output: OutputOption = None
 
     def training(self) -> TrainingOptions:

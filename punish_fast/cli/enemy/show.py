@@ -26,20 +26,16 @@ JSON keys:
 from itertools import count
 from typing import Any
 
-from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option, verb
+from punish_fast.cli.frame.options import CommonOptions, argument, option, verb
 from punish_fast.punish.rules import load_rules, rules_report
 
 
 class EnemyShowOptions(CommonOptions):
     """Options of ``enemy show``."""
 
-    file: str = argument(
-        "AGENT",
-        "A built-in agent under tabletop, a strategy, or an agent file (greedy unless --temperature is given).",
-        complete_agents,
-    )
+    file: str = argument("AGENT", "A built-in agent, or a strategy or agent file (greedy without --temperature).")
     temperature: float | None = option(
-        "Softmax temperature, in the unit of the agent's values (0.05: five percentage points).  [default: greedy]",
+        "Softmax temperature in the unit of the agent's values, such as 0.05 for win probabilities.  [default: greedy]",
         metavar="T",
     )
 

@@ -126,10 +126,11 @@ def show(options: ShowOptions) -> None:
     from punish_fast.cli.files import position
     from punish_fast.store.reader import load
 
-    # Path.exists() raises an error for long names.
-    is_file = not is_built_in(options.file) and os.path.exists(options.file)  # noqa: PTH110
-    # The error for an unknown player suggests similar names.
-    file = load(options.file) if is_file else Player(options.file)
+    is_known = is_built_in(options.file)
+    if not (is_known or os.path.exists(options.file)):  # noqa: PTH110 - Path.exists() raises an error for long names
+        # An error for an unknown name suggests similar ones.
+        Player(options.file)
+    file = Player(options.file) if is_known else load(options.file)
     rules = file.rules or load_rules("tabletop")
     state = options.position(rules)
     if options.why:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,4 +68,7 @@ def are_one(first: Path, second: Path) -> bool:
     """Return True if two paths refer to the same file, directly or through links."""
     if os.path.realpath(first) == os.path.realpath(second):
         return True
-    return first.exists() and second.exists() and first.samefile(second)
+    # A file might be missing, and an option that is not a path might be too long for one.
+    with suppress(OSError):
+        return first.samefile(second)
+    return False

@@ -108,7 +108,8 @@ def terminal_width() -> int:
 def print_text(text: str, indent: str = "", first: str | None = None) -> None:
     """Print a paragraph, wrapped to the terminal's width. ``first`` is the indent of the first line if given."""
     first = indent if first is None else first
-    print(textwrap.fill(text, terminal_width(), initial_indent=first, subsequent_indent=indent, **_BETWEEN_WORDS))
+    margins: dict[str, Any] = {"initial_indent": first.lstrip("\n"), "subsequent_indent": indent}
+    print("\n" * first.count("\n") + textwrap.fill(text, terminal_width(), **margins, **_BETWEEN_WORDS))
 
 
 class _CellFormatter(Formatter):

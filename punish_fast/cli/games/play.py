@@ -40,10 +40,7 @@ class GamesPlayOptions(GameOptions):
         "trained if there is one, otherwise casual or rule-of-thumb]",
         metavar="LEVEL",
     )
-    agent: Path | None = option(
-        "File of the trained agent.  [default: a network included in the package, or a table that is trained first]",
-        metavar="FILE.h5",
-    )
+    agent: Path | None = option("File of the trained agent.  [default: a network of the package, or a new table]")
     decks: DecksOption = None
     players: int = option("Number of human players.", min=1, max=2, default=1)
     second: bool = option("Give the first move to the opponent.", default=False)

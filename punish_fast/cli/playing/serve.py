@@ -40,18 +40,14 @@ _TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
 class ServeOptions(CommonOptions):
     """Options of ``serve``."""
 
-    agents: list[str] | None = argument(
-        "AGENT", "More opponents: built-in agents (see `agents`), or agent files of any game."
-    )
+    agents: list[str] | None = argument("AGENT", "More opponents: built-in agents (see `agents`) or files of any game.")
     db: KeptGamesOption = None
     rules: str | None = game_rules("the rules of the first file, or tabletop")
     decks: DecksOption = None
     host: str = option("Address to listen on (0.0.0.0 for the whole network).", metavar="ADDRESS", default="127.0.0.1")
     port: int = option("Port. Use 0 for any free port.", min=0, max=65535, default=8248)
     allow_host: list[str] | None = option("Additional host name, such as a proxy's. Can be repeated.", metavar="NAME")
-    proxy: list[str] | None = option(
-        "Address or network of a proxy whose X-Forwarded-For header is trusted. Can be repeated.", metavar="ADDRESS"
-    )
+    proxy: list[str] | None = option("Proxy with a trusted X-Forwarded-For header. Can be repeated.", metavar="NETWORK")
     allow_writes: bool = option(
         f"Accept games from clients that send a token. The token is taken from {_TOKEN_VARIABLE}. By default, a random "
         "token is generated and printed.",

@@ -27,11 +27,7 @@ class RecordsPlotOptions(SelectionOptions):
         "win rate as a player's games accumulate; matchups: human players' win rates against each bot; all: all plots.",
         default="all",
     )
-    output: Path | None = option(
-        "Output file (.png or .svg), or a folder for all plots, created if missing.  [default: PLOT.png]",
-        "-o",
-        writes=True,
-    )
+    output: Path | None = option("Output file, or a folder for all plots.  [default: PLOT.png]", "-o", writes=True)
 
 
 @verb(

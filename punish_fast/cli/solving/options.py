@@ -25,9 +25,7 @@ class SolveOptions(ModelOptions):
         # Typer requires the parameter name `incomplete`.
         complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
     )
-    discount: float | None = option(
-        "Discount factor, from 0 to 1. With 1, values are P(win) - P(loss).  [default: 0.95]"
-    )
+    discount: float | None = option("Discount factor. With 1, values are P(win) - P(loss).  [default: 0.95]")
     method: Literal["layered", "jacobi"] = option(
         "Order of updates. layered: breath by breath, backwards, in place; jacobi: all states from the old values.",
         default="layered",

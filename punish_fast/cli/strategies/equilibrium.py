@@ -81,12 +81,13 @@ def equilibrium(options: EquilibriumOptions) -> None:
 
     target = _target(options)
     rules = true_rules(load_rules(options.rules or "tabletop"))
+    options.check_outputs(options.output, options.resume, endings=HDF5)
     checkpoint = _find_checkpoint(options, rules)
     share = default_response_share(options.information)
     if checkpoint is not None:
         share = float(checkpoint.attributes["best_response_share"])
     output = options.output or _default_output(options, rules, _aims(target, share))
-    options.check_outputs(output, options.resume, endings=HDF5)
+    options.check_outputs(output, options.resume)
     compile_kernels([STATES, *GRAPH, LEARNING, RESPONSES, EVALUATION], threads())
     with options.stages("states", "game: listing information states (1 of 2)"):
         outline = Outline(StateSpace(rules, options.information))

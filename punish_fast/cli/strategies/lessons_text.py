@@ -110,7 +110,8 @@ def _print_kept(kept: dict[str, Any]) -> None:
     columns = {"": "{card}", "kept": "{share:.0%}", "than fresh": "{over_fresh:+.1p}"}
     columns |= {f"than {card}": f"{{over_other[{card}]:+.1p}}" for card in CARDS}
     title = "kept cards: gain from keeping a card over the redeal instead of a fresh or another card, in points"
-    print_rows([{"card": card, **each} for card, each in kept.items()], columns, indent="  ", title=title)
+    rows = [each | {"card": card, "over_other": each["over_other"] | {card: None}} for card, each in kept.items()]
+    print_rows(rows, columns, indent="  ", title=title)
 
 
 def _print_frequencies(frequencies: list[dict[str, Any]]) -> None:

@@ -107,13 +107,13 @@ def print_openings(report: dict[str, Any]) -> None:
     for name, where in (("in_hand", "in your first hand"), ("revealed", "among the revealed cards")):
         print_worth(f"mean value by number of copies {where}", report[name], report["is_chance"])
     columns: dict[str, Column] = {"hand": lambda each: letters(each["hand"]), "dealt": "{probability:.2%}"}
-    columns |= {"value": "{value:.1%}" if report["is_chance"] else "{value:.2f}"}
-    columns |= {"what to play": lambda each: plays_text(each["plays"], 3)}
+    form = ".1%" if report["is_chance"] else ".2f"
+    columns["value"] = f"{{value:{form}}}"
+    columns["what to play"] = lambda each: plays_text(each["plays"], 3)
     title = f"hands, the best first ({', '.join(f'{card[0]} {card}' for card in CARDS)}, f feint)"
     print_rows(report["hands"], columns, left=[True, False, False, True], title=title)
     print_report({name: report[name] for name in ("plot", "page")})
-    mean = f"{report['mean']:{'.1%' if report['is_chance'] else '.2f'}}"
-    print_text(f"The mean value of the openings is {mean} ({report['value_is']}).", first="\n")
+    print_text(f"The mean value of the openings is {report['mean']:{form}}.", first="\n")
 
 
 def _page(report: dict[str, Any], rules: Rules, player: str, situations: Sequence[SituationFrequencies]) -> str:

@@ -24,7 +24,7 @@ def test_show_values_moves_of_symmetric_positions_as_they_are_shown(run):
         assert [move["move"] for move in moves if move["best"]] == [best]
     after = run("games", "show", "tictactoe", "X../.OX/O..").out
     assert "X to move, O opponent" in after
-    assert "  top right     win in 3  <- best\n" in after
+    assert "  top right     win in 3   <- best\n" in after
     assert "the player to move: loss in 0\n" in run("games", "show", "tictactoe", "XXX/OO./...").out
 
 
