@@ -14,8 +14,6 @@ A choice remains secret, and can be taken back, until the call of `PlaySession.r
 agents choose. In games without hidden information, users can also undo moves.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

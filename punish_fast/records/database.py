@@ -10,17 +10,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from punish_fast.records.schema import (
-    FORMAT_VERSION,
-    SchemaError,
-    has_other_spellings,
-    invalid_rows,
-    is_utf8,
-    migrate,
-    remove_invalid_rows,
-    require_tables,
-    triggers_of,
-)
+from punish_fast.records import schema
 from punish_fast.runtime.errors import (
     MOST_OF_LINE,
     DataWarning,
@@ -92,16 +82,16 @@ def open_to_read(path: Path, warning: type[Warning] = DataWarning) -> Iterator[s
         # A single transaction makes all reads consistent.
         stored.execute("BEGIN")
         connection = stored
-        is_current = _version_of(path, stored) == FORMAT_VERSION
-        if not is_current or (_checked.get(path) != _state_of(path) and invalid_rows(stored)):
+        is_current = _version_of(path, stored) == schema.FORMAT_VERSION
+        if not is_current or (_checked.get(path) != _state_of(path) and schema.invalid_rows(stored)):
             stored.backup(copy)
             stored.rollback()
             connection = copy
-            for trigger in triggers_of(copy):
+            for trigger in schema.triggers_of(copy):
                 copy.execute('DROP TRIGGER "{}"'.format(trigger.replace('"', '""')))
-            migrate(copy)
-            if found := invalid_rows(copy):
-                warnings.warn(_left_out(path, found, remove_invalid_rows(copy)), warning, stacklevel=3)
+            schema.migrate(copy)
+            if found := schema.invalid_rows(copy):
+                warnings.warn(_left_out(path, found, schema.remove_invalid_rows(copy)), warning, stacklevel=3)
         else:
             _remember(path, before)
         connection.execute("PRAGMA query_only = ON")
@@ -164,13 +154,13 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
     n_merged = 0
     try:
         version = _version_of(path, connection)
-        for trigger in triggers_of(connection):
+        for trigger in schema.triggers_of(connection):
             raise RecordsError(f"{path}: has a trigger, {brief(trigger)}, which may change written data; drop it")
-        if version < FORMAT_VERSION:
-            n_merged = migrate(connection)
+        if version < schema.FORMAT_VERSION:
+            n_merged = schema.migrate(connection)
         before = connection.total_changes
         yield
-        found = invalid_rows(connection) if erases else []
+        found = schema.invalid_rows(connection) if erases else []
     except BaseException:
         connection.rollback()
         raise
@@ -205,8 +195,9 @@ def repair(path: Path) -> dict[str, Any]:
         # Prevent writes before the commit, because they would wait for the lock of `stored`.
         connection.execute("PRAGMA cache_spill = OFF")
         with _transaction(path, connection, erases=True):
-            report: dict[str, Any] = {"database": path, "copy": None, "invalid": invalid_rows(connection), "games": []}
-            if not report["invalid"]:
+            invalid = schema.invalid_rows(connection)
+            report: dict[str, Any] = {"database": path, "copy": None, "invalid": invalid, "games": []}
+            if not invalid:
                 return report
             copy = path.with_stem(f"{path.stem}-before-repair")
             if os.path.lexists(copy):
@@ -216,7 +207,7 @@ def repair(path: Path) -> dict[str, Any]:
                 with closing(_connect(temporary, "rw")) as written:
                     stored.backup(written)
             stored.rollback()
-            report |= {"copy": copy, "games": remove_invalid_rows(connection)}
+            report |= {"copy": copy, "games": schema.remove_invalid_rows(connection)}
         _erase_log(path, connection)
         return report
 
@@ -235,7 +226,7 @@ def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
-    connection.create_function("is_utf8", 1, is_utf8, deterministic=True)
+    connection.create_function("is_utf8", 1, schema.is_utf8, deterministic=True)
     return connection
 
 
@@ -265,13 +256,13 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
     if path.stat().st_size == 1:
         raise RecordsError(f"{path}: is not an SQLite database")
     if version < 0:
-        raise RecordsError(f"{path}: user_version is {version}; it must be from 0 to {FORMAT_VERSION}")
-    if version > FORMAT_VERSION:
-        this = f"this one reads versions up to {FORMAT_VERSION}; update it"
+        raise RecordsError(f"{path}: user_version is {version}; it must be from 0 to {schema.FORMAT_VERSION}")
+    if version > schema.FORMAT_VERSION:
+        this = f"this one reads versions up to {schema.FORMAT_VERSION}; update it"
         raise RecordsError(f"{path}: version {version} was written by a newer punish-fast; {this}")
-    if version == FORMAT_VERSION:
-        require_tables(connection, is_current=True)
-        version -= has_other_spellings(connection)
+    if version == schema.FORMAT_VERSION:
+        schema.require_tables(connection, is_current=True)
+        version -= schema.has_other_spellings(connection)
     return version
 
 
@@ -285,7 +276,7 @@ def _explained(path: Path) -> Iterator[None]:
         kind = _ERRORS.get(code & 0xFF)
         text = printable(f"{path}: {_ADVICE.get(code, error)}", MOST_OF_LINE)
         raise (RecordsError(text) if kind is None else kind(f"{text}; nothing was changed")) from None
-    except SchemaError as error:
+    except schema.SchemaError as error:
         raise RecordsError(f"{path}: {error}") from None
     except UnicodeError:
         raise RecordsError(f"{path}: is a damaged database, or contains text that is not UTF-8") from None

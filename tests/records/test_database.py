@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from punish_fast.records import database
-from punish_fast.records.database import FORMAT_VERSION, LockedError, RecordsError, open_to_read, open_to_write, repair
-from punish_fast.records.schema import invalid_rows
+from punish_fast.records import database, schema
+from punish_fast.records.database import LockedError, RecordsError, open_to_read, open_to_write, repair
+from punish_fast.records.schema import FORMAT_VERSION, invalid_rows
 from punish_fast.runtime.errors import DataWarning, OutputError
 from records.conftest import dump, query, run_sql
 
@@ -37,7 +37,7 @@ def test_writing_migrates_in_the_same_transaction_and_once(original, db, monkeyp
     assert columns["breaths"][-1] == "number"
     assert columns["games"][-4:] == ["imported", "source_digest", "logged_id", "played"]
     assert len(columns["players"]) == 3
-    monkeypatch.setattr(database, "migrate", lambda _connection: pytest.fail("it is migrated, which takes long"))
+    monkeypatch.setattr(schema, "migrate", lambda _connection: pytest.fail("it is migrated, which takes long"))
     for opened in (open_to_read, open_to_write):
         with opened(db) as connection:
             assert connection.execute("SELECT count(*) FROM games").fetchone() == (30,)
@@ -322,7 +322,7 @@ def test_rows_are_checked_again_only_after_a_change(original, monkeypatch):
     with open_to_write(original) as connection:
         connection.execute("UPDATE players SET username = username")
     checked = []
-    monkeypatch.setattr(database, "invalid_rows", lambda connection: checked.append(1) or invalid_rows(connection))
+    monkeypatch.setattr(schema, "invalid_rows", lambda connection: checked.append(1) or invalid_rows(connection))
 
     def n_checks() -> int:
         checked.clear()
