@@ -142,23 +142,17 @@ def room_for_hands(layout):
 @routine
 def list_hands(layout, layer, discard, unseen, hands):
     """List the enemy's possible hands and the blocks of its information states, by the number of drawn cards."""
-    hand = np.zeros(N_KINDS, dtype=np.int64)
+    deck, hand = np.zeros(N_KINDS, dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64)
     for drawn in range(len(hands.n_hands)):
         n = 0
-        deck = hands.deck[drawn, n]
         more = first_subset(unseen, layout.deck_size - drawn, deck)
         while more:
             for kind in range(N_KINDS):
+                hands.deck[drawn, n, kind] = deck[kind]
                 hand[kind] = unseen[kind] - deck[kind]
             hands.ways[drawn, n] = count_ways(unseen, hand)
             hands.block[drawn, n] = find_block(layer, cards_code(layout, hand, discard))
             n += 1
-            if n == len(hands.deck[drawn]):
-                break
-            begun, deck = deck, hands.deck[drawn, n]
-            # Copy in a loop. Numba compiles a slice assignment with error messages, a tenth of all compiled code.
-            for kind in range(N_KINDS):
-                deck[kind] = begun[kind]
             more = next_subset(unseen, deck)
         hands.n_hands[drawn] = n
 
