@@ -142,19 +142,6 @@ class Weighed(NamedTuple):
 
 
 @routine
-def room_for_outcomes(outcomes):
-    n_lines, n = len(outcomes.ptr) - 1, len(outcomes.mask)
-    return Weighed(
-        n=np.zeros(n_lines, dtype=np.uint32),
-        first=np.zeros(n_lines, dtype=np.uint32),
-        reward=np.zeros(n_lines),
-        joined=np.zeros(n, dtype=np.uint32),
-        status=np.zeros(n, dtype=np.uint32),
-        p=np.zeros(n),
-    )
-
-
-@routine
 def weigh_outcomes(outcomes, possible, index, line, marginal, total, weighed):
     """List the possible outcomes of a status and way in ``weighed``.
 
@@ -221,7 +208,11 @@ def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
     kernel is fastest if these blocks are adjacent.
     """
     layer, after, rank = layers
-    moves, weighed = room_for_moves(outcomes), room_for_outcomes(outcomes)
+    moves, n_lines, n_outcomes = room_for_moves(outcomes), len(outcomes.ptr) - 1, len(outcomes.mask)
+    n_listed, first_listed = np.zeros(n_lines, dtype=np.uint32), np.zeros(n_lines, dtype=np.uint32)
+    joined, status_after = np.zeros(n_outcomes, dtype=np.uint32), np.zeros(n_outcomes, dtype=np.uint32)
+    rewards, p = np.zeros(n_lines), np.zeros(n_outcomes)
+    weighed = Weighed(n_listed, first_listed, rewards, joined, status_after, p)
     # Marginals of the uniform enemy, by the number of drawn cards and the enemy's mode. A policy uses only row 0.
     marginals = np.zeros(((2 * layout.feints + 1) * N_MODES, N_PLAYS))
     is_known = np.zeros(len(marginals), dtype=np.int64)
@@ -231,7 +222,6 @@ def fill_blocks(blocks, layout, places, outcomes, layers, policy, action, rows):
     discard, unseen, column, origin = moves.piles[1], moves.piles[2], moves.column, moves.origin
     moves.reach[:] = -1
     first = layer.first
-    n_listed, first_listed, rewards, joined, status_after, p = weighed
     state_ptr, indptr, indices, data_ptr, data, reward, first_row = rows
     listed = -1
     for block in blocks:
