@@ -11,7 +11,7 @@ trajectories, and their rounding errors grow with it. The cost and the accuracy 
 length of trajectories. Fractions have no rounding errors, but become long in large components.
 
 Rungs:
-    sweeps over layers (`Layers`): In-place sweeps from the last layer to the first, or sweeps of all states at once.
+    sweeps over layers (`Layers`): In-place sweeps from the last layer to the first, or simultaneous sweeps of all states.
         for: MDPs with layers, processes that compute their transitions, and the methods `layered` and `jacobi`
         limits: 1,000 sweeps (`jacobi` and computed transitions: the maximum number) and values up to 1e305
         next: the same MDP without layers, because trajectories may be too long for sweeps
@@ -39,7 +39,7 @@ Rungs:
         for: all of these
         limits: 100 policies, and 5e7 digits in the process and the factors
         next: the best bound, or more sweeps
-    bound of the elimination (`Total`): The values of the elimination, if their bound is smaller than that of sweeps.
+    bound of the elimination (`Total`): The values of the elimination, if sweeps have a larger bound.
         for: discounted rewards
         limits: none
         next: more sweeps, because a smaller bound is possible

@@ -1,4 +1,4 @@
-"""Arrays of MDPs from those of other libraries.
+"""Arrays of MDPs from the arrays of other libraries.
 
 Any sparse format, order, integer type or memory layout is accepted. The input is checked first; then duplicate entries
 of a row are added up with compensated summation, and zeros are removed. A row whose exact sum differs from 1 by more

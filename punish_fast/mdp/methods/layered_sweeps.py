@@ -34,7 +34,7 @@ class Layers(NamedTuple):
     method: str = "auto"
     sweeps: int | None = None  # number of sweeps, regardless of the error bound
     initial_values: np.ndarray | None = None  # float64 [n_states]
-    policy: np.ndarray | None = None  # float64 [n_rows], policy to evaluate; None for optimal values
+    policy: np.ndarray | None = None  # float64 [n_rows], policy to evaluate, or None to find optimal values
 
     @property
     def is_flat(self) -> bool:

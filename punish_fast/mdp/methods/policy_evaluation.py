@@ -217,8 +217,8 @@ def iterate(
 # Work, in sweeps over the MDP, after which evaluation stops: `_CHECKS` if an elimination is cheap, and `_MOST_WORK` in
 # any case.
 _CHECKS, _MOST_WORK = (200, 1000), 20_000
-# An elimination is cheap if it takes at most as many operations as the number of entries read so far, or, after more
-# than `_FEW_CHECKS` sweeps, at most this fraction of that number.
+# An elimination is cheap if its number of operations is at most the number of entries read so far or, after more than
+# `_FEW_CHECKS` sweeps, this fraction of the number.
 _SHARE_OF_WORK, _FEW_CHECKS = 0.1, 100
 # Maximum number of further backups if the error bound exceeds the goal by at most a factor of two.
 _FURTHER_BACKUPS = 8

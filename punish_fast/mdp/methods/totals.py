@@ -22,8 +22,7 @@ _LEAST_PRECISION = 1e-3
 class Total:
     """Maximum expected total reward, including the rewards of terminals.
 
-    Without a discount, every policy must terminate, except that policies with unbounded cost need not if `may_not_end`
-    is True.
+    Without a discount, every policy must terminate. If `may_not_end` is True, policies with unbounded cost are exempt.
     """
 
     mdp: MDP  # with one layer, not compact; its rewards are ignored
@@ -77,7 +76,7 @@ def least_bound(found: Exact) -> float:
 
 
 def accept_bound(problem: Total) -> Exact | Unsolved:
-    """Return the values of an elimination if their bound is smaller than that of sweeps."""
+    """Return the values of an elimination if sweeps have a larger bound."""
     if problem.eliminated is not None and problem.eliminated.error_bound < problem.found.error_bound:
         return problem.eliminated
     return Unsolved("sweeps have a smaller bound")

@@ -1,4 +1,4 @@
-"""Rewards that a solver maximizes, and what a rung of the ladder (``ladder.py``) returns."""
+"""Rewards that a solver maximizes, and results of the rungs of the ladder (``ladder.py``)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Exact:
 
 @dataclass(frozen=True, eq=False)
 class Unsolved:
-    """Failure of a rung: the reason, and what was proved before."""
+    """Failure of a rung: the reason, and the values found before."""
 
     reason: str
     found: Any = None  # values found so far with their bound, which may be infinite; None if nothing was computed

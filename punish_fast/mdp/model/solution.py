@@ -55,7 +55,7 @@ class Solution(StateValues):
         log: Statistics of each sweep, with one more entry if other methods took over from sweeps.
         policies: Number of policies that exact policy iteration evaluated, or 0 if sweeps were sufficient.
         maximize: False if values were minimized.
-        reason: Reason for the choice of the method, or a summary of its steps. Empty if the method was requested.
+        reason: Names of the solvers that were tried, in order, with the reason why each except the last one failed.
     """
 
     v: np.ndarray

@@ -79,7 +79,7 @@ def solve(
             ``"reach-probability"``.
         method: ``"layered"`` sweeps through the layers from the last to the first. ``"jacobi"`` updates all states
             simultaneously. ``"modified-policy-iteration"`` and ``"policy-iteration"`` need a discount below 1.
-            ``"auto"`` chooses a method and records the reason in `Solution.reason`.
+            ``"auto"`` tries several solvers. `Solution.reason` names those that were tried.
         tolerance: Stop at this error bound, in the unit of the values, by default 1e-10. `SolverLimits` also set the
             maximum number of sweeps (by default 100,000). Policy iteration evaluates up to 100 policies. If rounding
             keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
