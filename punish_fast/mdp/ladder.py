@@ -11,7 +11,7 @@ trajectories, and their rounding errors grow with it. The cost and the accuracy 
 length of trajectories. Fractions have no rounding errors, but become long in large components.
 
 Rungs:
-    sweeps over layers (`Layers`): In-place sweeps from the last layer to the first, or simultaneous sweeps of all states.
+    sweeps over layers (`Layers`): In-place sweeps from the last layer to the first, or simultaneous updates.
         for: MDPs with layers, processes that compute their transitions, and the methods `layered` and `jacobi`
         limits: 1,000 sweeps (`jacobi` and computed transitions: the maximum number) and values up to 1e305
         next: the same MDP without layers, because trajectories may be too long for sweeps

@@ -113,8 +113,18 @@ def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
     limit = limits.max_sweeps if problem.sweeps is None else problem.sweeps
     if problem.may_fail and problem.method != JACOBI:
         limit = min(limit, _PATIENCE)
-    bound = _iterate(iteration, goal, limit, limits)
-    is_reached = goal is None or bound <= goal or iteration.is_at_floor
+    for n_done in range(1, limit + 1):
+        begin = time.perf_counter()
+        iteration.bound = iteration.sweep()
+        iteration.log.seconds.append(time.perf_counter() - begin)
+        limits.progress(n_done, iteration.bound)
+        if limits.save is not None:
+            limits.save(iteration.v[:n_states])
+        is_reached = goal is not None and (iteration.bound <= goal or iteration.is_at_floor)
+        if is_reached or limits.is_over:
+            break
+    bound = iteration.bound
+    is_reached = is_reached or goal is None
     iteration.close()
     bound = max(bound, iteration.settle([bound] if goal is None or bound >= goal else [bound, goal]))
     v, log, proved = iteration.v[:n_states].copy(), iteration.log, iteration.proved_choice
@@ -125,19 +135,3 @@ def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
     if problem.may_fail:
         is_reached = bound <= max(goal or 0.0, precision * float(np.abs(v).max(initial=0)))
     return found if is_reached else Unsolved(f"error bound {bound:.1e} after sweep {len(log.residual):,}", found)
-
-
-def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, limits: SolverLimits) -> float:
-    """Sweep up to ``sweeps`` times until the error bound reaches ``goal`` or its floor. Return the bound."""
-    for n_done in range(1, sweeps + 1):
-        if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
-            break
-        begin = time.perf_counter()
-        iteration.bound = iteration.sweep()
-        iteration.log.seconds.append(time.perf_counter() - begin)
-        limits.progress(n_done, iteration.bound)
-        if limits.save is not None:
-            limits.save(iteration.v[: iteration.mdp.n_states])
-        if limits.is_over:
-            break
-    return iteration.bound

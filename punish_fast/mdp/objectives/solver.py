@@ -20,6 +20,7 @@ import math
 import time
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -215,10 +216,9 @@ def _discounted(problem: Total) -> Exact:
     if found.q is not None:
         return found
 
-    def evaluate(chain: MDP) -> Exact | Unsolved:
+    def evaluate(chain: MDP) -> Any:
         payoff = problem.payoff._replace(row=chain.reward)
-        earned: Exact | Unsolved = climb(Total(chain, payoff, limits, discount, skips_sweeps=True))
-        return earned
+        return climb(Total(chain, payoff, limits, discount, skips_sweeps=True))
 
     q = values_of_rows(mdp, problem.payoff, found, discount)
     found = settle_ties(mdp, q, found, limits.tolerance, partial(first_marked, mdp.state_ptr), evaluate)
