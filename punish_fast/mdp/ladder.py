@@ -106,10 +106,10 @@ def rungs() -> Iterator[Rung]:
     yield Rung("direct policy iteration", Total, solve_directly, lambda p: p.is_plain)
     from punish_fast.mdp.methods.policy_evaluation import evaluate_further, evaluate_policies
 
-    yield Rung("policy evaluation", Total, evaluate_policies, lambda p: p.sweeps == "policies")
+    yield Rung("policy evaluation", Total, evaluate_policies, lambda p: p.sweeps_policies)
     from punish_fast.mdp.methods.component_brackets import sweep_components, sweep_components_further
 
-    yield Rung("sweeps over components", Total, sweep_components, lambda p: p.sweeps == "components")
+    yield Rung("sweeps over components", Total, sweep_components, lambda p: p.sweeps_components)
     from punish_fast.mdp.methods.exact_iteration import eliminate, use_decimals
 
     yield Rung("elimination", Total, eliminate, lambda p: p.eliminates)
@@ -118,8 +118,8 @@ def rungs() -> Iterator[Rung]:
     yield Rung("fractions", Total, use_fractions, lambda p: p.eliminates)
     yield Rung("decimals", Total, use_decimals, lambda p: p.eliminates)
     yield Rung("bound of the elimination", Total, accept_bound, lambda p: p.discount < 1)
-    yield Rung("further policy evaluation", Total, evaluate_further, lambda p: p.sweeps == "policies" and p.eliminates)
-    yield Rung("further sweeps over components", Total, sweep_components_further, lambda p: p.sweeps == "components")
+    yield Rung("further policy evaluation", Total, evaluate_further, lambda p: p.sweeps_policies and p.eliminates)
+    yield Rung("further sweeps over components", Total, sweep_components_further, lambda p: p.sweeps_components)
     yield Rung("loose bound", Total, accept_loose_bound, lambda p: p.discount == 1)
     from punish_fast.mdp.methods import component_gains as gains
 

@@ -1,8 +1,7 @@
 """Total rewards to be maximized, as a problem for the rungs of the ladder (``ladder.py``)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,38 +31,21 @@ class Total:
     methods: Sequence[str] = GENERAL_METHODS  # permitted methods of policy evaluation
     may_not_end: bool = False
     skips_sweeps: bool = False
-    found: Exact = field(init=False)  # values found by sweeps, and the policy with which an elimination starts
     eliminated: Exact | None = None  # values of an elimination whose error bound is too large
     evaluation: Any = None  # state of policy evaluation, which further policy evaluation continues
 
     def __post_init__(self) -> None:
-        """Start with the first row of each state."""
+        """Start with the first row of each state, and decide which kinds of rungs are permitted."""
+        # Values found by sweeps, and the policy with which an elimination starts.
         self.found = Exact(np.zeros(self.mdp.n_states), self.mdp.state_ptr[:-1], np.inf, 0)
-
-    @cached_property
-    def largest_value(self) -> float:
-        """Upper bound on the absolute values with a discount; infinite without one."""
-        return discounted(self.mdp, self.discount, n_steps=1).largest_value if self.discount < 1 else np.inf
-
-    @property
-    def is_large(self) -> bool:
-        """True if values with a discount may be too large for sweeps."""
-        return self.discount < 1 and self.largest_value > _LARGE_VALUE
-
-    @property
-    def eliminates(self) -> bool:
-        """True if an elimination is permitted, because no method was chosen or values are too large for it."""
-        return self.methods == GENERAL_METHODS or self.is_large
-
-    @property
-    def is_plain(self) -> bool:
-        """True if there is a discount and neither a method nor initial values were chosen."""
-        return self.sweeps == "policies" and self.eliminates and self.limits.initial_values is None
-
-    @property
-    def sweeps(self) -> str:
-        """Objects that sweeps may update: policies with a discount, components without, or nothing."""
-        return "" if self.skips_sweeps or self.is_large else "policies" if self.discount < 1 else "components"
+        is_discounted, is_auto = self.discount < 1, self.methods == GENERAL_METHODS
+        # Upper bound on the absolute values with a discount.
+        self.largest_value = discounted(self.mdp, self.discount, n_steps=1).largest_value if is_discounted else 0.0
+        self.is_large = self.largest_value > _LARGE_VALUE
+        self.eliminates = is_auto or self.is_large
+        is_swept = not (self.skips_sweeps or self.is_large)
+        self.sweeps_policies, self.sweeps_components = is_swept and is_discounted, is_swept and not is_discounted
+        self.is_plain = self.sweeps_policies and is_auto and self.limits.initial_values is None
 
 
 def least_bound(found: Exact) -> float:
