@@ -180,11 +180,7 @@ class PolicyEvaluations:
 
 
 def iterate(
-    point: Improvement,
-    method: PolicyEvaluations,
-    log: Log,
-    limits: SolverLimits,
-    max_sweeps: float = math.inf,
+    point: Improvement, method: PolicyEvaluations, log: Log, limits: SolverLimits, max_sweeps: float = math.inf
 ) -> None:
     """Alternate evaluations and backups until the goal or a limit is reached, or rounding makes the goal unreachable.
 

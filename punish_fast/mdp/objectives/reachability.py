@@ -49,21 +49,8 @@ import numpy as np
 from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
-from punish_fast.mdp.graph.row_selection import (
-    marks_at,
-    restriction,
-    rows_of_states,
-    states_of_rows,
-    terminals_of,
-)
-from punish_fast.mdp.model.limits import (
-    DEFAULT_TOLERANCE,
-    MAX_SWEEPS,
-    Progress,
-    SolveError,
-    SolverLimits,
-    limits_of,
-)
+from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverLimits, limits_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.outcomes import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
