@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from punish_fast.mdp.arrays import _probabilities
-from punish_fast.mdp.arrays.names import Names, action_name, entry_name, row_name, state_name
+from punish_fast.mdp.arrays.names import Names, entry_name, row_name, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.arrays.row_sums import (
     ROUNDING,
@@ -39,19 +40,8 @@ _MOST_COLUMNS = int(np.iinfo(np.int32).max)
 _LARGEST_LABEL = int(np.iinfo(np.uint32).max)
 
 
-class ModelArrays(NamedTuple):
-    """Checked arrays of an `MDP`. Rows may contain zeros."""
-
-    state_ptr: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    reward: np.ndarray
-    terminal_reward: np.ndarray
-    layer_ptr: np.ndarray
-    action: np.ndarray
-    terminal_value: np.ndarray | None
-    names: Names | None
+# Checked arguments of `MDP`. Rows may contain zeros.
+ModelArrays = dict[str, Any]
 
 
 @np.errstate(all="ignore")
@@ -62,13 +52,11 @@ def from_scipy(
     ends: tuple[Any, Any] = ((), ()),
     action: np.ndarray | None = None,
     normalize: bool = False,
-    name_of: Callable[[int], str] | None = None,
     names: Names | None = None,
 ) -> ModelArrays:
     """Implement `MDP.from_scipy`.
 
-    ``ends`` are the rewards and the values of terminals, ``action`` contains row labels, and ``name_of`` returns the
-    name of a row.
+    ``ends`` are the rewards and the values of terminals, and ``action`` contains row labels.
     """
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
@@ -91,11 +79,11 @@ def from_scipy(
         )
     if n_columns > _MOST_COLUMNS:
         raise ModelError(f"transitions: {n_columns:,} columns; the maximum is {_MOST_COLUMNS:,}")
-    name_of = name_of or (lambda row: row_name(names, pointer, action, row))
-    indptr, indices, data = _distributions(matrix, normalize, name_of, names)
+    rows = _distributions(matrix, normalize, partial(row_name, names, pointer, action), names)
     labels = np.arange(n_rows) - np.repeat(pointer[:-1], np.diff(pointer)) if action is None else action
+    rows |= {"state_ptr": pointer, "reward": rewards, "action": narrowed(labels), "names": names}
     layer_ptr, value = np.array([0, n_states], dtype=np.int64), values if len(values) else None
-    return ModelArrays(pointer, indptr, indices, data, rewards, terminals, layer_ptr, narrowed(labels), value, names)
+    return rows | {"layer_ptr": layer_ptr, "terminal_reward": terminals, "terminal_value": value}
 
 
 @np.errstate(all="ignore")
@@ -118,37 +106,46 @@ def from_table(
 
     n_states = len(reward)
     allowed = reward != -np.inf
-    number, action = np.nonzero(allowed)
+    state, action = np.nonzero(allowed)
     if not allowed.any(axis=1).all():
-        state = state_name(names, allowed.any(axis=1).argmin())
-        raise ModelError(f"R: state {state} has only rewards of -inf; at least one of its actions must be allowed")
-    stacked = csr_array(vstack(matrices, format="csr"))[action * n_states + number]
-    return from_pairs(stacked, reward[allowed], (number, action), n_states, normalize, names)
+        name = state_name(names, allowed.any(axis=1).argmin())
+        raise ModelError(f"R: state {name} has only rewards of -inf; at least one of its actions must be allowed")
+    stacked = csr_array(vstack(matrices, format="csr"))[action * n_states + state]
+    return _from_pairs(stacked, reward[allowed], cumulated(allowed.sum(axis=1)), action, normalize, names)
 
 
-def from_pairs(
-    transitions: csr_array,
-    reward: np.ndarray,
-    pairs: tuple[np.ndarray, np.ndarray],
-    n_states: int,
-    normalize: bool,
-    names: Names | None = None,
+def _from_pairs(
+    transitions: csr_array, reward: np.ndarray, state_ptr: np.ndarray, action: np.ndarray, *options: Any
 ) -> ModelArrays:
-    """Build an MDP from state-action pairs, ordered by state.
-
-    ``transitions`` has the shape ``[n_rows, n_states]``. ``pairs`` contains the states and the action labels of the
-    rows, ``[n_rows]`` each.
-    """
-    state, action = pairs
-
-    def name_of(row: int) -> str:
-        return f"action {action_name(names, action[row])} of state {state_name(names, state[row])}"
-
+    """Build an MDP from state-action pairs, ordered by state. ``options`` are ``normalize`` and ``names``."""
     if not np.isfinite(reward).all():
         row = int(np.isfinite(reward).argmin())
-        raise ModelError(f"R: {name_of(row)} has the reward {reward[row]}; it must be finite or -inf")
-    state_ptr = cumulated(np.bincount(state, minlength=n_states))
-    return from_scipy(transitions, reward, state_ptr, ((), ()), action, normalize, name_of, names)
+        name = row_name(options[1], state_ptr, action, row)
+        raise ModelError(f"R: {name} has the reward {reward[row]}; it must be finite or -inf")
+    return from_scipy(transitions, reward, state_ptr, ((), ()), action, *options)
+
+
+def from_quantecon(ddp: Any, normalize: bool = False) -> ModelArrays:
+    """Implement `MDP.from_quantecon`.
+
+    Rows are sorted by state and action, and actions with a reward of minus infinity are excluded.
+    """
+    from scipy.sparse import csr_array, issparse
+
+    if not all(hasattr(ddp, name) for name in ("R", "Q", "s_indices", "a_indices", "num_states")):
+        raise ModelError(f"ddp: {type(ddp).__name__} is not allowed; it must be a QuantEcon DiscreteDP")
+    refuse_mask("ddp", [ddp.R, ddp.Q, ddp.s_indices, ddp.a_indices], ModelError)
+    reward = np.asarray(ddp.R, dtype=np.float64)
+    if ddp.s_indices is None:
+        table = np.asarray(ddp.Q)
+        return from_table([csr_array(table[:, action]) for action in range(reward.shape[1])], reward, normalize)
+    allowed = np.flatnonzero(reward != -np.inf)
+    rows = allowed[np.lexsort((ddp.a_indices[allowed], ddp.s_indices[allowed]))]
+    transitions = entries_of("Q", ddp.Q) if issparse(ddp.Q) else csr_array(ddp.Q)
+    if len(rows) != len(reward) or (np.diff(rows) != 1).any():
+        transitions = transitions[rows]
+    state_ptr = cumulated(np.bincount(ddp.s_indices[rows], minlength=ddp.num_states))
+    return _from_pairs(transitions, reward[rows], state_ptr, ddp.a_indices[rows], normalize, None)
 
 
 def narrowed(action: np.ndarray) -> np.ndarray:
@@ -195,7 +192,7 @@ def entries_of(name: str, given: Any) -> csr_array:
 
 def _distributions(
     matrix: csr_array, normalize: bool, name_of: Callable[[int], str], names: Names | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> ModelArrays:
     """Check and normalize rows, and return ``indptr``, ``indices`` and ``data`` with ascending columns."""
     data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), largest_entry(normalize)
     if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
@@ -220,7 +217,8 @@ def _distributions(
         matrix.eliminate_zeros()
     # The only entry of a row may exceed 1 because of rounding.
     data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
-    return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), data
+    indptr, indices = matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
+    return {"indptr": indptr, "indices": indices, "data": data}
 
 
 def _matrices(name: str, given: Any) -> list[csr_array]:

@@ -96,10 +96,15 @@ def action_name(names: Names | None, label: Any) -> str:
 
 def row_name(names: Names | None, state_ptr: np.ndarray, action: np.ndarray | None, row: int) -> str:
     """Return the name of a row for messages."""
-    state = state_name(names, np.searchsorted(state_ptr, row, side="right") - 1)
-    if names is None or len(names.actions) == 0 or action is None:
-        return f"row {row} (of state {state})"
-    return f"action {action_name(names, action[row])} of state {state}"
+    state = np.searchsorted(state_ptr, row, side="right") - 1
+    if action is None:
+        return f"row {row} (of state {state_name(names, state)})"
+    return pair_name(names, state, action[row])
+
+
+def pair_name(names: Names | None, state: Any, label: Any) -> str:
+    """Return the name of an action in a state for an error message."""
+    return f"action {action_name(names, label)} of state {state_name(names, state)}"
 
 
 def entry_name(names: Names | None, column: int) -> str:

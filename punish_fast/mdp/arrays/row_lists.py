@@ -6,14 +6,15 @@ rounding is divided by that sum.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from operator import mul
 from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import ModelArrays, from_scipy
-from punish_fast.mdp.arrays.names import Names, action_name, entry_name, state_name
+from punish_fast.mdp.arrays.construction import ModelArrays, divisors, from_scipy
+from punish_fast.mdp.arrays.names import Names, pair_name, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, largest_entry, refused_entry
+from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.runtime.errors import as_float, shown
 from punish_fast.runtime.parallel import cumulated
 
@@ -36,7 +37,7 @@ def from_rows(
     for state, choices in enumerate(given):
         name = f"state {state_name(names, state)}"
         for k, row in enumerate(_listed(name, choices)):
-            place = f"{name}, row {k}"
+            place = pair_name(names, state, k)
             if not isinstance(row, Sequence) or len(row) != 2 or not isinstance(row[1], Mapping):
                 raise ModelError(f"{place}: {shown(row)} is not a pair (reward, {{successor: probability}})")
             columns = [_whole_number(f"{place}: successor", column) for column in row[1]]
@@ -44,8 +45,7 @@ def from_rows(
             if wrong is not None:
                 told = f"{len(given)} states and {n_terminals} terminals"
                 raise ModelError(f"{place}: successor {shown(wrong)} is not from 0 to {n_columns - 1} ({told})")
-            rows.add(place, columns, row[1].values(), k)
-            rows.reward.append(_number(f"{place}: reward", row[0]))
+            rows.add(place, k, columns, row[1].values(), row[0])
         rows.end_state(name)
     arrays = rows.arrays((ends[0] or [0.0] * n_terminals, ends[1]), normalize, names)
     if layers is None:
@@ -53,7 +53,7 @@ def from_rows(
     sizes = [_whole_number(f"layers: entry {k}", size) for k, size in enumerate(_listed("layers", layers))]
     if min(sizes, default=-1) < 0 or sum(sizes) != len(given):
         raise ModelError(f"layers: {shown(sizes)} is not allowed; sizes must add up to {len(given)} states")
-    return arrays._replace(layer_ptr=cumulated(np.array(sizes, dtype=np.int64)))
+    return arrays | {"layer_ptr": cumulated(np.array(sizes, dtype=np.int64))}
 
 
 def from_gymnasium(env: Any, normalize: bool = False, names: Names | None = None) -> ModelArrays:
@@ -67,9 +67,7 @@ def from_gymnasium(env: Any, normalize: bool = False, names: Names | None = None
     rows = _Rows()
     for state in range(n_states):
         for action, outcomes in _actions_of(table, state):
-            place = f"P[{state}][{action}]"
-            if names is not None:
-                place += f" (action {action_name(names, action)} of state {state_name(names, state)})"
+            place = pair_name(names, state, action)
             columns = [_whole_number(f"{place}: successor", successor) for _, successor, _, _ in outcomes]
             for k, (column, outcome) in enumerate(zip(columns, outcomes, strict=True)):
                 if outcome[3]:
@@ -77,19 +75,9 @@ def from_gymnasium(env: Any, normalize: bool = False, names: Names | None = None
                 elif not 0 <= column < n_states:
                     told = f"successor {shown(column)} is not a state; it must be from 0 to {n_states - 1}"
                     raise ModelError(f"{place}: {told}, or any if terminated")
-            paid = [_number(f"{place}: reward", reward) for _, _, reward, _ in outcomes]
-            p = rows.add(place, columns, [p for p, _, _, _ in outcomes], action)
-            for column, chance in zip(columns, p, strict=True):
-                if not 0 <= chance <= largest_entry(normalize):
-                    raise ModelError(
-                        f"transitions: {refused_entry(place, entry_name(names, column), chance, normalize)}"
-                    )
-            total, deviation = math.fsum(p), math.fsum([*p, -1.0])
-            # Normalizing a row also scales its expected reward.
-            share = total if abs(deviation) > ROUNDING and total > 0 else 1.0
-            expected = sum(chance / share * reward for chance, reward in zip(p, paid, strict=True))
-            rows.reward.append(_number(f"{place}: expected reward", expected))
-        rows.end_state(f"P[{state}]")
+            p, rewards = [p for p, _, _, _ in outcomes], [reward for _, _, reward, _ in outcomes]
+            rows.add(place, action, columns, p, 0.0, rewards)
+        rows.end_state(f"state {state_name(names, state)}")
     return rows.arrays(([0.0], []), normalize, names)
 
 
@@ -97,28 +85,30 @@ class _Rows:
     """Builder that collects the rows of an MDP."""
 
     def __init__(self) -> None:
-        self.reward: list[float] = []  # reward of each row
-        self._names: list[str] = []
+        self._reward: list[float] = []
+        self._expected: list[float] = []  # expected rewards of transitions, not divided by the sum of the row
         self._action: list[int] = []
         self._state_ptr, self._indptr = [0], [0]
         self._indices: list[int] = []
         self._data: list[float] = []
 
-    def add(self, name: str, columns: list[int], p: Iterable[Any], action: int) -> list[float]:
-        """Add a row and return its probabilities as floats. The caller must append its reward to `reward`."""
+    def add(
+        self, name: str, action: int, columns: list[int], p: Iterable[Any], reward: Any, rewards: Iterable[Any] = ()
+    ) -> None:
+        """Add a row. ``rewards`` are the rewards of its transitions, in addition to ``reward``."""
         columned = zip(columns, p, strict=True)
         data = [_number(f"{name}: probability of successor {column}", value) for column, value in columned]
         self._indices += columns
         self._data += data
         self._indptr.append(len(self._data))
-        self._names.append(name)
+        self._reward.append(_number(f"{name}: reward", reward))
+        self._expected.append(sum(map(mul, data, (_number(f"{name}: reward", x) for x in rewards))))
         self._action.append(action)
-        return data
 
     def end_state(self, place: str) -> None:
-        if len(self._names) == self._state_ptr[-1]:
+        if len(self._action) == self._state_ptr[-1]:
             raise ModelError(f"{place}: there are no rows; every state must have at least one")
-        self._state_ptr.append(len(self._names))
+        self._state_ptr.append(len(self._action))
 
     def arrays(self, ends: tuple[list[float], list[float]], normalize: bool, names: Names | None) -> ModelArrays:
         """Return the arrays of an MDP with all rows and a single layer."""
@@ -127,11 +117,11 @@ class _Rows:
         n_states = len(self._state_ptr) - 1
         if n_states == 0:
             raise ModelError("states: there are none; at least one state is needed")
-        shape = (len(self._names), n_states + len(ends[0]))
-        matrix = csr_array((np.array(self._data), np.array(self._indices, dtype=np.int32), self._indptr), shape=shape)
-        labels = np.array(self._action)
-        name_of = self._names.__getitem__
-        return from_scipy(matrix, self.reward, self._state_ptr, ends, labels, normalize, name_of, names)
+        data, indptr = np.array(self._data), np.array(self._indptr)
+        shape = (len(self._action), n_states + len(ends[0]))
+        matrix = csr_array((data, np.array(self._indices, dtype=np.int32), indptr), shape=shape)
+        reward = self._reward + np.array(self._expected) / divisors(indptr, data)
+        return from_scipy(matrix, reward, self._state_ptr, ends, np.array(self._action), normalize, names)
 
 
 def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, Any, bool]]]]:

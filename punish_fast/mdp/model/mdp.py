@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays import construction, discrete_dp, model_function, row_lists
+from punish_fast.mdp.arrays import construction, model_function, row_lists
 from punish_fast.mdp.arrays.construction import ModelArrays, divisors
 from punish_fast.mdp.arrays.names import Names, flaw_of_names
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
@@ -315,7 +315,7 @@ class MDP(StoredProcess):
             >>> MDP.from_quantecon(DiscreteDP(R, Q, beta=0.9))
             MDP(1 states, 1 rows, 1 entries)
         """
-        return process_of(discrete_dp.from_quantecon(ddp, normalize))
+        return process_of(construction.from_quantecon(ddp, normalize))
 
     @classmethod
     def from_gymnasium(cls, env: Any, *, normalize: bool = False, names: Names | None = None) -> MDP:
@@ -344,7 +344,7 @@ class MDP(StoredProcess):
 
 def process_of(arrays: ModelArrays) -> MDP:
     """Build an MDP from arrays, without entries of probability 0."""
-    mdp = MDP(**arrays._asdict()).without_zeros()
+    mdp = MDP(**arrays).without_zeros()
     check_process(mdp)
     return check_names(mdp)
 

@@ -61,7 +61,8 @@ def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = 
 
 def flaw_of_rows(mdp: StoredProcess) -> str | None:
     """Describe the first invalid column, probability or row sum, in this order. Return None if all are valid."""
-    name_of = partial(row_name, mdp.names, mdp.state_ptr, mdp.action)
+    has_names = mdp.names is not None and len(mdp.names.actions) > 0
+    name_of = partial(row_name, mdp.names, mdp.state_ptr, mdp.action if has_names else None)
     lengths, begins = np.diff(mdp.indptr), mdp.indptr[:-1] if mdp.data_ptr is None else mdp.data_ptr
     outside = (mdp.indices < 0) | (mdp.indices >= mdp.n_columns)
     if outside.any():
