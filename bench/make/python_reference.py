@@ -86,7 +86,7 @@ TOPICS = (
         "Results",
         MDP,
         "Values, policies and bounds that the solvers return, and the comparison of two solutions.",
-        "StateValues ModelRows Solution Log BoundedValues AverageReward FiniteHorizon compare_solutions Comparison "
+        "StateValues Solution BoundedValues AverageReward FiniteHorizon ModelRows Log compare_solutions Comparison "
         "Differences",
     ),
 )

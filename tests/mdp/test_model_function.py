@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from punish_fast.mdp import MDP, ModelError, Names, from_rows, solve, validate
+from punish_fast.mdp import MDP, ModelError, Names, SolveError, evaluate, from_rows, solve, validate
 
 GOAL = 100
 
@@ -162,3 +162,12 @@ def test_names_must_fit_and_differ(names, message):
 def test_indices_stand_in_for_missing_names():
     names = Names(["good", "worn"])
     assert (names.state(2), names.action(3), names.index) == (2, 3, {"good": 0, "worn": 1})
+
+
+def test_errors_of_solvers_name_states():
+    mdp = MDP.from_function(lambda _: {"wait": (1.0, {"here": 1.0})}, ["here"])
+    for method in ("auto", "jacobi"):
+        with pytest.raises(SolveError, match=r"^discount: 1 .*\(the first is state 'here'\) it can collect rewards"):
+            solve(mdp, 1.0, method)
+    with pytest.raises(SolveError, match=r"\(the first is state 'here'\) it never ends under this policy"):
+        evaluate(mdp, np.ones(1), 1.0)

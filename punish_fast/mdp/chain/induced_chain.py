@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from punish_fast.mdp.arrays.names import state_name
 from punish_fast.mdp.arrays.policy import flaw_of, refuse_mask
 from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model.limits import SolveError
@@ -45,8 +46,8 @@ def induced_chain(mdp: MDP, policy: np.ndarray) -> MDP:
     if vanished.any():
         state = int(np.searchsorted(rows.indptr, vanished.argmax(), side="right")) - 1
         raise SolveError(
-            f"policy: a probability in state {state} is too small for floating point; the product of a row's policy "
-            "probability and a transition probability must be above 2.3e-308"
+            f"policy: a probability in state {state_name(mdp.names, state)} is too small for floating point; the "
+            "product of a row's policy probability and a transition probability must be above 2.3e-308"
         )
     chain = replace(
         mdp,

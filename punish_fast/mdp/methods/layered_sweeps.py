@@ -70,7 +70,7 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
     from punish_fast.mdp.graph.qualitative import endless_error
 
     if problem.policy is not None:
-        raise endless_error(endless, of_policy=True)
+        raise endless_error(endless, problem.mdp.names, of_policy=True)
     if not isinstance(problem.mdp, MDP):
         raise SolveError(
             f"discount: from {endless.sum():,} states play might never end; without a tensor in memory, "
@@ -85,7 +85,7 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
     if iteration.endless is not None:
         if problem.may_fail and problem.method != JACOBI:
             return Unsolved("runs with rewards might not end")
-        raise endless_error(iteration.endless[quotient.number])
+        raise endless_error(iteration.endless[quotient.number], quotient.original.names)
     outcome = _swept(iteration, problem)
     found = outcome.found if isinstance(outcome, Unsolved) else outcome
     found = quotient.lifted(found)

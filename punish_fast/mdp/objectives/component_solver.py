@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from punish_fast.mdp.arrays.names import Names
 from punish_fast.mdp.arrays.policy import TIE
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, endless_error, endless_states
@@ -72,23 +73,23 @@ def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
     quotient = collapsed(paid, endless, pays=bool(payoff.row.any()))
     if (still := endless_states(quotient.mdp)).any():
-        return quotient.lifted(_optimum_with_costs(quotient.mdp, still[quotient.number], limits))
+        return quotient.lifted(_optimum_with_costs(quotient.mdp, still[quotient.number], mdp.names, limits))
     initial_values = None if limits.initial_values is None else limits.initial_values[quotient.first]
     payoff = payoff._replace(row=quotient.mdp.reward, end=quotient.mdp.terminal_reward)
     return quotient.lifted(largest_total(quotient.mdp, payoff, replace(limits, initial_values=initial_values)))
 
 
-def _optimum_with_costs(mdp: MDP, endless: np.ndarray, limits: SolverLimits) -> Exact:
+def _optimum_with_costs(mdp: MDP, endless: np.ndarray, names: Names | None, limits: SolverLimits) -> Exact:
     """Find the maximum total reward if runs that never end have unbounded costs, which policies avoid if they can.
 
-    The value of a state from which no policy almost surely terminates is minus infinity. ``endless``, bool, contains
-    the original states whose runs might not end, for the message if their rewards are not costs.
+    The value of a state from which no policy almost surely terminates is minus infinity. ``endless``, bool, and
+    ``names`` describe the original states whose runs might not end, for the message if their rewards are not costs.
     """
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     component = number[states_of_rows(mdp)]
     earning = inside[np.isin(component[inside], component[inside[mdp.reward[inside] > 0]])]
     if len(earning) and (gains_with_signs(mdp, number, earning, limits)[0].upper >= 0).any():
-        raise endless_error(endless)
+        raise endless_error(endless, names)
     ends = terminals_of(mdp)
     graph = TransitionGraph(mdp, ends)
     sure = graph.surely_reach(ends).found

@@ -187,7 +187,7 @@ def _solved(problem: Layers) -> Exact:
     else:
         endless = endless_states(mdp)
         if policy is not None and endless.any():
-            raise endless_error(endless, of_policy=True)
+            raise endless_error(endless, mdp.names, of_policy=True)
         found = solve_by_component(mdp, endless, Payoff(mdp.reward, terminal_values(mdp, 1.0)), limits)
     if discount == 1:
         found = replace(found, log=Log([found.error_bound], [time.perf_counter() - begin]))
