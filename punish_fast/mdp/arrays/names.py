@@ -89,11 +89,6 @@ def state_name(names: Names | None, state: Any) -> str:
     return shown(names.state(int(state))) if isinstance(names, Names) and len(names.states) else str(state)
 
 
-def state_phrase(names: Names | None, state: Any) -> str:
-    """Return a phrase for a state in messages."""
-    return f"number {state}" if names is None or len(names.states) == 0 else f"state {state_name(names, state)}"
-
-
 def action_name(names: Names | None, label: Any) -> str:
     """Return the name of an action for messages, or its label if it has no name."""
     return shown(names.action(int(label))) if isinstance(names, Names) and len(names.actions) else str(label)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.arrays.names import Names, state_phrase
+from punish_fast.mdp.arrays.names import Names, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.graph.row_selection import count_rows, first_marked, marks_at, states_of_rows, terminals_of
@@ -183,7 +183,7 @@ def endless_error(endless: np.ndarray, names: Names | None, of_policy: bool = Fa
     allowed, told = "play ends, or continues without reward or at a cost", "can collect rewards forever"
     if of_policy:
         allowed, told = "play ends", "never ends under this policy"
-    first = state_phrase(names, endless.argmax())
+    first = state_name(names, endless.argmax())
     return SolveError(
         f"discount: 1 is allowed only if {allowed}, but from {endless.sum()} states (the first is {first}) it {told}; "
         "use a discount below 1, total_reward (costs until a goal) or average_reward (reward per step)"

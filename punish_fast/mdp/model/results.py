@@ -189,7 +189,7 @@ class StateValues(ABC):
 
         Raises:
             ArgumentError: If the path has another ending.
-            ExtraError: If packages for Parquet are not installed: polars, or pandas with pyarrow.
+            ExtraError: If packages for Parquet are not installed: pandas with pyarrow, or polars without pandas.
             OutputError: If ``path`` is not writable.
             WriteError: If writing fails.
 
@@ -208,17 +208,15 @@ class StateValues(ABC):
         if target.suffix == ".csv":
             write_csv(target, self._plain())
             return
-        is_polars = are_installed("polars")
-        if target.suffix == ".parquet" and not is_polars:
-            require("pandas", "pyarrow")
+        frame = self.to_frame() if target.suffix == ".parquet" else None
+        if hasattr(frame, "to_parquet"):
+            require("pyarrow")
         with replacing(target) as temporary, temporary.open("wb") as file:
-            if target.suffix == ".npz":
+            if frame is not None:
+                (frame.to_parquet if hasattr(frame, "to_parquet") else frame.write_parquet)(file)
+            else:
                 arrays: dict[str, Any] = {name: np.array(column) for name, column in self._plain().items()}
                 np.savez_compressed(file, **arrays)
-            elif is_polars:
-                import_module("polars").DataFrame(self._plain()).write_parquet(file)
-            else:
-                self.to_frame().to_parquet(file)
 
     @property
     def _names(self) -> Names:

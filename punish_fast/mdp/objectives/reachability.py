@@ -46,7 +46,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from punish_fast.mdp.arrays.names import state_phrase
+from punish_fast.mdp.arrays.names import state_name
 from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
@@ -305,7 +305,7 @@ def _refuse_costs(
         misses[gains.part.states[gains.upper[gains.component] >= 0]] = True
     costly = infinite & ~graph.may_reach(misses).found[: mdp.n_states]
     if costly.any():
-        first = state_phrase(mdp.names, costly.argmax())
+        first = state_name(mdp.names, costly.argmax())
         told = f"from {costly.sum()} states (the first is {first}), play misses the goal only in loops"
         cure = "to minimize costs, write them as positive rewards and pass maximize=False"
         raise SolveError(f"reward: {told}, and every loop costs, so the total is not plus infinity; {cure}")
