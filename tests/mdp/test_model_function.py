@@ -170,7 +170,7 @@ def broken():
         (["good"], r"list is not allowed; it must be Names\(states=..., actions=...\)"),
         (Names(["good"]), "1 names of states; there must be 2 or 3"),
         (Names(actions=["run"]), "1 names of actions; there must be at least 2, one for each label"),
-        (Names(["good", "good"]), "the name 'good' is given 2 times"),
+        (Names(["good", "good"]), "the name 'good' is given twice"),
         (Names([["good"], "worn"]), "unhashable type: 'list'"),
     ],
 )

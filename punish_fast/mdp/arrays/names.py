@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -76,11 +75,11 @@ def flaw_of_names(names: Any, n_states: int, n_columns: int, n_labels: int) -> s
         return f"{len(names.actions)} names of actions; there must be at least {n_labels}, one for each label"
     for given in (names.states, names.actions):
         try:
-            name, count = max(Counter(given).items(), key=itemgetter(1), default=(None, 0))
+            twice = [name for name, count in Counter(given).items() if count > 1]
         except TypeError as error:
             return str(error)
-        if count > 1:
-            return f"the name {shown(name)} is given {count} times"
+        if twice:
+            return f"the name {shown(twice[0])} is given twice"
     return None
 
 

@@ -261,14 +261,7 @@ class MDP(StoredProcess):
         return process_of(arrays)
 
     @classmethod
-    def from_dense(
-        cls,
-        P: Any,  # noqa: N803 - as in pymdptoolbox
-        R: Any,  # noqa: N803
-        *,
-        normalize: bool = False,
-        names: Names | None = None,
-    ) -> MDP:
+    def from_dense(cls, P: Any, R: Any, *, normalize: bool = False, names: Names | None = None) -> MDP:  # noqa: N803
         """Build an MDP in which all states have the same actions, from arrays in the convention of pymdptoolbox.
 
         Args:
