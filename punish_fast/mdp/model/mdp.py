@@ -14,6 +14,7 @@ from punish_fast.mdp.arrays.construction import ModelArrays, divisors
 from punish_fast.mdp.arrays.names import Names, flaw_of_names
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
+from punish_fast.mdp.model.policy_chain import chain_arrays
 from punish_fast.mdp.model.process import NonzeroCount, Process
 from punish_fast.mdp.model.stored_process import StoredProcess
 from punish_fast.mdp.model.validation import check_process, flaw_of_rows
@@ -169,6 +170,29 @@ class MDP(StoredProcess):
         # SciPy requires one dtype for both index arrays. Converting the pointers copies less than converting columns.
         indptr = mdp.indptr.astype(np.int32) if mdp.nnz <= np.iinfo(np.int32).max else mdp.indptr
         return sparse.csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
+
+    def under(self, policy: Any) -> MDP:
+        """Return the Markov chain of a policy, an MDP with one row in each state.
+
+        Args:
+            policy: float64 ``[n_rows]``, probability of each row in its state.
+
+        Returns:
+            The chain. The action label of a row is that of the first row that the policy takes in the state.
+
+        Raises:
+            SolveError: If ``policy`` is invalid or leads to a transition probability below 2.3e-308.
+            ModelError: If a probability of the MDP is not from 0 to 1.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows
+            >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
+            >>> chain = mdp.under(np.array([1.0, 0.75, 0.25]))
+            >>> chain.to_scipy().toarray(), chain.reward
+            (array([[0.5 , 0.5 ],
+                   [0.25, 0.75]]), array([ 1.   , -0.125]))
+        """
+        return normalized(replace(self, **chain_arrays(self, policy, self.to_scipy())))
 
     @classmethod
     def from_function(

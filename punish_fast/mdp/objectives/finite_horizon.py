@@ -23,7 +23,7 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best, refuse_mask
 from punish_fast.mdp.bounds.stopping_rule import terminals_one_step_earlier
-from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
+from punish_fast.mdp.chain.induced_chain import reward_rounding
 from punish_fast.mdp.model.limits import SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
@@ -132,7 +132,7 @@ def finite_horizon(
         raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 1")
     discount = discount_of(discount)
     if policy is not None:
-        found = finite_horizon(induced_chain(mdp, policy), n_steps, discount, terminal_value, keep_all)
+        found = finite_horizon(mdp.under(policy), n_steps, discount, terminal_value, keep_all)
         steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps
         more = steps * float(reward_rounding(mdp, policy).max(initial=0))
         return replace(found, error_bound=found.error_bound + more, rows=rows_of(mdp, policy))

@@ -47,7 +47,7 @@ from dataclasses import replace
 import numpy as np
 
 from punish_fast.mdp.arrays.names import state_name
-from punish_fast.mdp.chain.induced_chain import evaluated, induced_chain
+from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
@@ -113,7 +113,7 @@ def reach_probability(
     check_arrays(mdp)
     limits = limits_of(tolerance, max_sweeps, max_seconds, progress)
     rows = rows_of(mdp, policy)
-    mdp = normalized(mdp.expanded() if policy is None else induced_chain(mdp, policy))
+    mdp = normalized(mdp.expanded() if policy is None else mdp.under(policy))
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
     found, is_sure = best_probability(mdp, goal, stops, limits, maximize)

@@ -26,7 +26,6 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.bounds.stopping_rule import positive_terminals, terminal_values
-from punish_fast.mdp.chain.induced_chain import checked_policy, induced_chain
 from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.layered_sweeps import Layers
@@ -48,6 +47,7 @@ from punish_fast.mdp.model.limits import (
 )
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
+from punish_fast.mdp.model.policy_chain import checked_policy
 from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import Log, Solution
@@ -173,7 +173,7 @@ def _solved(problem: Layers) -> Exact:
     from punish_fast.mdp.objectives.component_solver import solve_by_component
     from punish_fast.mdp.objectives.reachability import best_probability
 
-    mdp = problem.mdp if policy is None else induced_chain(problem.mdp, policy)
+    mdp = problem.mdp if policy is None else problem.mdp.under(policy)
     mdp, limits = normalized(mdp.expanded()).in_one_layer(), problem.limits
     if discount < 1:
         methods = (problem.method,) if problem.method in GENERAL_METHODS else GENERAL_METHODS
