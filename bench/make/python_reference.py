@@ -79,15 +79,15 @@ TOPICS = (
         "Objectives",
         MDP,
         "Other objectives, each with certified bounds.",
-        "reach_probability total_reward average_reward finite_horizon",
+        "reach_probability total_reward average_reward finite_horizon stationary_distribution",
     ),
     Topic(
         "mdp-results",
         "Results",
         MDP,
         "Values, policies and bounds that the solvers return, and the comparison of two solutions.",
-        "StateValues Solution BoundedValues AverageReward FiniteHorizon ModelRows Log compare_solutions Comparison "
-        "Differences",
+        "StateValues Solution BoundedValues AverageReward FiniteHorizon StationaryDistribution ModelRows Log "
+        "compare_solutions Comparison Differences",
     ),
 )
 # Classes whose entries include members inherited from private base classes.

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.arrays.names import Names
     from punish_fast.mdp.arrays.policy import PolicyError, greedy, softmax
     from punish_fast.mdp.arrays.row_sums import ModelError
+    from punish_fast.mdp.chain.stationary import StationaryDistribution, stationary_distribution
     from punish_fast.mdp.conversion.quantecon import to_quantecon
     from punish_fast.mdp.model.comparison import Comparison, Differences, compare_solutions
     from punish_fast.mdp.model.limits import SolveError, SolverLimits
@@ -24,9 +25,9 @@ __all__ = ["MDP", "ModelError", "Names", "NonzeroCount", "from_rows", "to_quante
 # Solvers and policies
 __all__ += ["PolicyError", "SolveError", "SolverLimits", "evaluate", "greedy", "softmax", "solve"]
 # Objectives
-__all__ += ["average_reward", "finite_horizon", "reach_probability", "total_reward"]
+__all__ += ["average_reward", "finite_horizon", "reach_probability", "stationary_distribution", "total_reward"]
 # Results
 __all__ += ["AverageReward", "BoundedValues", "Comparison", "Differences", "FiniteHorizon", "Log", "ModelRows"]
-__all__ += ["Solution", "StateValues", "compare_solutions"]
+__all__ += ["Solution", "StateValues", "StationaryDistribution", "compare_solutions"]
 
 __getattr__ = on_first_use(__name__)

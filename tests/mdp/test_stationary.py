@@ -1,0 +1,93 @@
+"""Long-run distributions of policies, and their bounds, against fractions."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import compacted, random_processes, slow_processes, with_zeros
+
+from punish_fast.mdp.chain.stationary import stationary_distribution
+from punish_fast.mdp.model.limits import SolveError
+from punish_fast.mdp.model.mdp import MDP, from_rows
+from tests.mdp.exact_policies import Chain, Sample, gains
+
+pytestmark = pytest.mark.kernels
+
+
+def shares(chain: Chain, initial: list[float]) -> list[Fraction]:
+    """The long-run share of each column: the average of a reward of 1 in this column."""
+    found = []
+    total = sum(map(Fraction, initial))
+    for column in range(chain.ends.stop):
+        rows = [(Fraction(state == column), row) for state, (_, row) in enumerate(chain.rows)]
+        marked = Chain(rows, [Fraction(column == end) for end in chain.ends], [Fraction(0)] * len(chain.ends))
+        found.append(sum(Fraction(p) / total * gain for p, gain in zip(initial, gains(marked), strict=True)))
+    return found
+
+
+def check(mdp: MDP, chain: Chain, policy: list[float], initial: list[float]) -> None:
+    found, exact = stationary_distribution(mdp, policy, initial), shares(chain, initial)
+    for p, lower, upper, share in zip(*(x.tolist() for x in (found.p, found.lower, found.upper)), exact, strict=True):
+        assert Fraction(lower) <= share <= Fraction(upper)
+        assert lower <= p <= upper
+        assert upper - lower <= 1e-12 * p
+
+
+def row_weights(states, data) -> list[float]:
+    """A random policy."""
+    policy = []
+    for rows in states:
+        weights = data.draw(st.lists(st.sampled_from([0.0, 1.0, 3.0]), min_size=len(rows), max_size=len(rows)))
+        weights[0] += not any(weights)
+        policy += [weight / sum(weights) for weight in weights]
+    return policy
+
+
+@given(st.one_of(random_processes(), slow_processes()), st.data())
+def test_shares_are_those_in_fractions(sample, data):
+    states, *_, terminals = sample
+    policy = row_weights(states, data)
+    weights = data.draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=len(states), max_size=len(states)))
+    initial = [weight / sum(weights) for weight in weights] if any(weights) else [1.0, *weights[1:]]
+    sample = Sample([[(reward, list(row.items())) for reward, row in rows] for rows in states], terminals)
+    for mdp in (sample.mdp, compacted(sample.mdp), with_zeros(sample.mdp)):
+        check(mdp, sample.exact.mixture(policy), policy, initial)
+
+
+def test_rare_states_have_a_relative_bound():
+    # A walk against the drift: the share of each state is a tenth of that of the previous one.
+    n, up = 100, 1 / 11
+    rows = [[(0.0, {max(k - 1, 0): 1 - up, min(k + 1, n - 1): up})] for k in range(n)]
+    found = stationary_distribution(from_rows(rows))
+    chain = Sample([[(0.0, list(row[0][1].items()))] for row in rows], []).exact.mixture([1.0] * n)
+    ratio = [chain.rows[k][1][k + 1] / chain.rows[k + 1][1][k] for k in range(n - 1)]
+    weight = [Fraction(1)]
+    for r in ratio:
+        weight.append(weight[-1] * r)
+    for k in range(n):
+        share = weight[k] / sum(weight)
+        assert Fraction(float(found.lower[k])) <= share <= Fraction(float(found.upper[k]))
+    assert found.p[-1] < 1e-98
+    assert ((found.upper - found.lower) <= 1e-11 * found.p).all()
+
+
+def test_the_start_matters_only_if_there_are_several_classes():
+    stay = from_rows([[(0.0, {1: 0.5, 2: 0.5})], [(0.0, {0: 1.0})]], terminals=[1.0])
+    assert stationary_distribution(stay).p.tolist() == [0, 0, 1]
+    apart = from_rows([[(0.0, {0: 1.0}), (0.0, {1: 1.0})], [(0.0, {1: 1.0})]])
+    with pytest.raises(SolveError, match=r"^initial: missing; it is needed because the policy has 2 recurrent"):
+        stationary_distribution(apart, [1.0, 0.0, 1.0])
+    assert stationary_distribution(apart, [1.0, 0.0, 1.0], initial=0).p.tolist() == [1, 0]
+    assert stationary_distribution(apart, [0.5, 0.5, 1.0]).p.tolist() == [0, 1]
+    for initial in (2, "0", [1.0], [0.5, 0.6], [-1.0, 2.0]):
+        with pytest.raises(SolveError, match=r"^initial: .* is not allowed; it must be a state from 0 to 1, or 2 prob"):
+            stationary_distribution(apart, [1.0, 0.0, 1.0], initial)
+    with pytest.raises(SolveError, match=r"^policy: the probabilities of a state do not add up to 1"):
+        stationary_distribution(apart)
+
+
+def test_what_is_out_of_range_is_refused():
+    walk = [[(0.0, {max(k - 1, 0): 1 - 1e-9, min(k + 1, 39): 1e-9})] for k in range(40)]
+    with pytest.raises(SolveError, match=r"^policy: its chain is too large, or its probabilities are too different"):
+        stationary_distribution(from_rows(walk))
