@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         import_notebook,
     )
     from punish_fast.store.formats.npz import export_npz
-    from punish_fast.store.formats.umb import export_umb
+    from punish_fast.store.formats.umb import export_punish_umb
     from punish_fast.store.formats.umb_import import import_umb
     from punish_fast.store.policies import save_policy
     from punish_fast.store.reader import SolutionFile, load
@@ -73,7 +73,7 @@ __all__ += ["BayesResult", "Duel", "Equilibrium", "Exploiter", "GameGraph", "Sim
 __all__ += ["bayes_response", "best_response", "head_to_head", "simulate", "upper_bound"]
 # Files
 __all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]
-__all__ += ["export_umb", "import_notebook", "import_umb", "load", "save", "save_policy"]
+__all__ += ["export_punish_umb", "import_notebook", "import_umb", "load", "save", "save_policy"]
 # Errors
 __all__ += ["ArgumentError", "DuelError", "ExtraError", "InformationError", "OutputError", "PlayerError"]
 __all__ += ["PunishFastError", "ReadError", "RulesError", "StateError", "StrategyError", "WriteError"]

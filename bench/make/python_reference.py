@@ -48,7 +48,7 @@ TOPICS = (
         "Files",
         GAME,
         "Read and write solutions and policies, and exchange them with other programs.",
-        "save load SolutionFile save_policy export_npz export_umb import_umb NamedProcess export_notebook "
+        "save load SolutionFile save_policy export_npz export_punish_umb import_umb NamedProcess export_notebook "
         "import_notebook NotebookStrategy NotebookValues",
     ),
     Topic(
@@ -65,7 +65,7 @@ TOPICS = (
         "Model",
         MDP,
         "Markov decision processes, from functions, lists, arrays or other libraries, and their conversion.",
-        "from_rows MDP Names NonzeroCount validate to_quantecon ModelError",
+        "from_rows MDP Names NonzeroCount validate to_quantecon export_umb ModelError",
     ),
     Topic(
         "mdp-solvers",

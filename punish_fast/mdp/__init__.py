@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.arrays.row_sums import ModelError
     from punish_fast.mdp.chain.stationary import StationaryDistribution, stationary_distribution
     from punish_fast.mdp.conversion.quantecon import to_quantecon
+    from punish_fast.mdp.conversion.umb import export_umb
     from punish_fast.mdp.model.comparison import Comparison, Differences, compare_solutions
     from punish_fast.mdp.model.limits import SolveError, SolverLimits
     from punish_fast.mdp.model.mdp import MDP, from_rows, validate
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from punish_fast.mdp.objectives.solver import evaluate, solve
 
 # Processes
-__all__ = ["MDP", "ModelError", "Names", "NonzeroCount", "from_rows", "to_quantecon", "validate"]
+__all__ = ["MDP", "ModelError", "Names", "NonzeroCount", "export_umb", "from_rows", "to_quantecon"]
+__all__ += ["validate"]
 # Solvers and policies
 __all__ += ["PolicyError", "SolveError", "SolverLimits", "evaluate", "greedy", "softmax", "solve"]
 # Objectives

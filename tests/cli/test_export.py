@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -27,9 +28,9 @@ def test_a_file_is_exported_beside_itself(run, files, kind, target):
 
 
 def test_the_umb_file_is_that_of_the_library(run, files, monkeypatch):
-    monkeypatch.setattr(umb.time, "time", lambda: 1.5)
+    monkeypatch.setattr(time, "time", lambda: 1.5)
     file = load(files / "agent.h5")
-    umb.export_umb("library.umb", file, file.mdp(), file.enemy)
+    umb.export_punish_umb("library.umb", file, file.mdp(), file.enemy)
     assert run("export", "agent.h5", "--to", "umb").code == 0
     assert (files / "agent.umb").read_bytes() == (files / "library.umb").read_bytes()
 

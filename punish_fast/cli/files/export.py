@@ -86,12 +86,12 @@ def export(options: ExportOptions) -> None:
 
 def _export_process(file: SolutionFile, options: ExportOptions, output: Path) -> dict[str, Any]:
     from punish_fast.store.formats.npz import export_npz
-    from punish_fast.store.formats.umb import export_umb
+    from punish_fast.store.formats.umb import export_punish_umb
 
     with options.stages.clock("read"):
         mdp = file.mdp()
     with options.stages.clock("write"):
-        (export_umb if options.target == "umb" else export_npz)(output, file, mdp, file.enemy)
+        (export_punish_umb if options.target == "umb" else export_npz)(output, file, mdp, file.enemy)
     counts = {"enemy": file.enemy, "states": mdp.n_columns, "rows": mdp.n_rows, "nnz": mdp.nnz}
     return counts | ({"values": None} if file.kind == "agent" else {})
 

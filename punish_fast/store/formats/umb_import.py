@@ -18,9 +18,9 @@ import numpy as np
 from punish_fast.mdp.arrays.construction import divisors, from_scipy
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.conversion.objective_text import NamedProcess
+from punish_fast.mdp.conversion.umb import VERSION
 from punish_fast.mdp.model.mdp import process_of
 from punish_fast.runtime.errors import ReadError, printable
-from punish_fast.store.formats.umb import VERSION
 from punish_fast.store.formats.umb_archive import INDEX, read_index, read_members
 
 # The reference library writes version 0 if it is installed as a package.
@@ -134,10 +134,10 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
 
     Examples:
         >>> from tempfile import TemporaryDirectory
-        >>> from punish_fast import StateSpace, build, export_umb, import_umb, load_rules, reach_probability
+        >>> from punish_fast import StateSpace, build, export_punish_umb, import_umb, load_rules, reach_probability
         >>> space = StateSpace(load_rules("tiny"))
         >>> with TemporaryDirectory() as folder:
-        ...     export_umb(f"{folder}/tiny.umb", space, build(space))
+        ...     export_punish_umb(f"{folder}/tiny.umb", space, build(space))
         ...     process = import_umb(f"{folder}/tiny.umb")
         >>> process.actions[:3]
         ('guard', 'feint_with_guard', 'rush')

@@ -20,7 +20,7 @@ from punish_fast.store.formats import labeled_process
 from punish_fast.store.formats.labeled_process import process_of
 from punish_fast.store.formats.notebook_parser import read_flux
 from punish_fast.store.formats.npz import export_npz
-from punish_fast.store.formats.umb import export_umb
+from punish_fast.store.formats.umb import export_punish_umb
 from punish_fast.store.reader import load
 
 
@@ -59,7 +59,7 @@ def test_a_process_of_other_states_terminals_or_actions_is_refused(game):
             process_of(space, replace(game.mdp, **changes), None)
 
 
-@pytest.mark.parametrize("export", [export_umb, export_npz])
+@pytest.mark.parametrize("export", [export_punish_umb, export_npz])
 def test_a_file_is_exported_like_what_was_saved(game, originals, tmp_path, monkeypatch, export):
     monkeypatch.setattr("time.time", lambda: 1.5)
     file = load(originals["agent"])
@@ -69,7 +69,9 @@ def test_a_file_is_exported_like_what_was_saved(game, originals, tmp_path, monke
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "memory"]
 
 
-@pytest.mark.parametrize(("export", "method"), [(export_umb, "tarfile.TarFile.addfile"), (export_npz, "numpy.savez")])
+@pytest.mark.parametrize(
+    ("export", "method"), [(export_punish_umb, "tarfile.TarFile.addfile"), (export_npz, "numpy.savez")]
+)
 def test_a_failure_leaves_the_old_file(game, tmp_path, monkeypatch, export, method):
     def fail(file, *_args, **_arrays):
         getattr(file, "fileobj", file).write(b"half")

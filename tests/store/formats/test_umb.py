@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from punish_fast import __version__
+from punish_fast.mdp.conversion import umb
 from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import ACTIONS, FIELDS, action_name
 from punish_fast.punish.rules import from_mapping
-from punish_fast.store.formats import umb
 from punish_fast.store.formats.labeled_process import process_of
-from punish_fast.store.formats.umb import export_umb
+from punish_fast.store.formats.umb import export_punish_umb
 from punish_fast.store.formats.umb_import import import_umb
 
 NAMES = [action_name(action).replace(" ", "_") for action in ACTIONS]
@@ -31,7 +31,7 @@ def members_of(path: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def path(tiny, tiny_mdp, tmp_path):
-    export_umb(tmp_path / "x.umb", tiny, tiny_mdp, {"kind": "naive"})
+    export_punish_umb(tmp_path / "x.umb", tiny, tiny_mdp, {"kind": "naive"})
     return tmp_path / "x.umb"
 
 
@@ -90,7 +90,7 @@ def test_pieces_make_no_difference(game, tmp_path, monkeypatch):
     monkeypatch.setattr("time.time", lambda: 1.5)
     for piece in (umb._PIECE, 1, 1 << 20):
         monkeypatch.setattr(umb, "_PIECE", piece)
-        export_umb(tmp_path / f"{piece}.umb", game.space, game.mdp)
+        export_punish_umb(tmp_path / f"{piece}.umb", game.space, game.mdp)
     assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
 
 
@@ -136,7 +136,7 @@ def test_the_whole_game_is_written_without_a_copy(notebook, notebook_mdp, tmp_pa
     path = tmp_path / "x.umb"
     tracemalloc.start()
     try:
-        export_umb(path, notebook, notebook_mdp)
+        export_punish_umb(path, notebook, notebook_mdp)
         _, peak = tracemalloc.get_traced_memory()
         assert path.stat().st_size > 300e6
     finally:

@@ -15,7 +15,7 @@ from processes import random_processes
 from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
 from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.runtime.errors import ReadError
-from punish_fast.store.formats.umb import export_umb
+from punish_fast.store.formats.umb import export_punish_umb
 from punish_fast.store.formats.umb_import import import_umb
 
 DOUBLE = {"type": "double", "size": 64}
@@ -126,7 +126,7 @@ def test_a_process_comes_back_to_the_bit(tmp_path_factory, sample):
 
 
 def test_our_own_files_come_back(tiny, tiny_mdp, tmp_path):
-    export_umb(tmp_path / "x.umb", tiny, tiny_mdp)
+    export_punish_umb(tmp_path / "x.umb", tiny, tiny_mdp)
     model = import_umb(tmp_path / "x.umb")
     matrix, back = tiny_mdp.to_scipy(), model.mdp.to_scipy()
     assert back.shape == (matrix.shape[0] + 2, matrix.shape[1])

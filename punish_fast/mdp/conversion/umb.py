@@ -1,0 +1,219 @@
+"""Export to the Unified Markov Binary format (UMB), version 1, which Storm, PRISM and Modest support.
+
+A UMB file is a tar archive of ``index.json`` and plain little-endian arrays. In UMB, each state has *choices*, and each
+choice has *branches* to other states. Pointer arrays contain the first choice of each state and the first branch of
+each choice. Rows are written as choices and entries as branches, in the same order. Terminals are the last states. Each
+has one choice with one branch to itself, which pays the terminal's reward at every step. If terminals have values,
+their choice pays the value and leads to a further state without rewards.
+
+::
+
+    state-to-choices, choice-to-branches                uint64    pointers
+    branch-to-target, branch-to-probability             uint64, float64
+    state-is-initial                                    bits
+    actions/choices                                     uint32    index of the action's name, and the names
+    annotations/aps/NAME                                bits      states with the label NAME
+    annotations/rewards/NAME                            float64   of each choice
+
+The file must not contain a label ``init``, because Storm creates a label ``init`` from the initial states and rejects
+duplicates. The arrays are written in pieces to save memory.
+"""
+
+import io
+import json
+import re
+import tarfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp.arrays.names import Names
+from punish_fast.mdp.model.mdp import MDP, check_arrays
+from punish_fast.runtime import __version__
+from punish_fast.runtime.errors import ArgumentError, shown
+from punish_fast.runtime.files import replacing
+from punish_fast.runtime.parallel import cumulated
+
+VERSION, REVISION = 1, 0
+INITIAL = "init"
+
+_BITS_TOGETHER = 64
+_PIECE = 1 << 17
+_DOUBLE = {"type": "double", "size": 64}
+
+Arrays = tuple[np.ndarray, ...]
+
+
+def export_umb(
+    path: str | Path,
+    mdp: MDP,
+    labels: Mapping[str, Any] | None = None,
+    rewards: Mapping[str, Any] | None = None,
+) -> None:
+    """Write an MDP in the Unified Markov Binary format, for Storm, PRISM and Modest.
+
+    Args:
+        path: Output file.
+        mdp: The MDP. Its terminals become the last states of the file. Actions keep their names.
+        labels: Mask of the states with each label, bool ``[n_states]``, or ``[n_columns]`` to include terminals. The
+            label ``init`` marks the initial states, by default state 0.
+        rewards: Rewards ``[n_rows]`` by name. Terminals do not pay them. By default, the only reward is ``reward``, the
+            reward of the MDP, which includes rewards and values of terminals.
+
+    Raises:
+        ArgumentError: If a label or reward has the wrong shape or dtype, or no state is initial.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
+        OutputError: If the path is not writable.
+        WriteError: If writing fails.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from punish_fast import import_umb
+        >>> from punish_fast.mdp import from_rows
+        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})]], terminals=[0])
+        >>> with TemporaryDirectory() as folder:
+        ...     export_umb(f"{folder}/coin.umb", mdp, labels={"end": np.array([False, True])})
+        ...     process = import_umb(f"{folder}/coin.umb")
+        >>> process.mdp, list(process.labels), process.rewards["reward"]
+        (MDP(2 states, 2 rows, 3 entries), ['init', 'end'], array([1., 0.]))
+    """
+    write_umb(path, mdp, labels or {}, rewards)
+
+
+def write_umb(
+    path: str | Path,
+    mdp: MDP,
+    labels: Mapping[str, Any],
+    rewards: Mapping[str, Any] | None = None,
+    index: Mapping[str, Any] | None = None,
+    members: Mapping[str, Arrays] | None = None,
+) -> None:
+    """Write a file like `export_umb`, with further entries of the index and further members of bytes."""
+    check_arrays(mdp)
+    mdp = mdp.expanded()
+    n_rows, n_ends = mdp.n_rows, len(mdp.terminal_reward)
+    values = np.zeros(n_ends) if mdp.terminal_value is None else mdp.terminal_value
+    n_states = mdp.n_columns + bool(values.any())
+    targets = np.arange(mdp.n_states, n_states)
+    targets[:n_ends][values != 0] = n_states - 1
+    loops, paid = np.arange(1, len(targets) + 1), np.zeros(len(targets))
+    paid[:n_ends] = mdp.terminal_reward + values
+    marks = {name: _mask(name, mask, mdp, n_states) for name, mask in labels.items()}
+    is_initial = marks.pop(INITIAL, np.arange(n_states) == 0)
+    if not is_initial.any():
+        raise ArgumentError(f"labels: {INITIAL} marks no state; at least one must be initial")
+    pays = {name: (_numbers(name, numbers, n_rows), 0 * paid) for name, numbers in (rewards or {}).items()}
+    pays = {"reward": (mdp.reward, paid)} if rewards is None else pays
+    used, given = np.unique(mdp.action), mdp.names or Names()
+    action = np.searchsorted(used, mdp.action).astype(np.uint32)
+    names = [str(given.action(label)).encode() for label in used.tolist()]
+    made = {"tool": "punish-fast", "tool-version": __version__, "creation-date": int(time.time())}
+    described: dict[str, Any] = {
+        "format-version": VERSION,
+        "format-revision": REVISION,
+        "transition-system": {
+            "time": "discrete",
+            "#players": 1,
+            "#states": n_states,
+            "#initial-states": int(is_initial.sum()),
+            "#choices": n_rows + len(loops),
+            "#choice-actions": len(names),
+            "#branches": mdp.nnz + len(loops),
+            "#branch-actions": 0,
+            "#observations": 0,
+            "branch-probability-type": _DOUBLE,
+        },
+        "annotations": {
+            "aps": _described(marks, "states", {"type": "bool", "size": 1}),
+            "rewards": _described(pays, "choices", _DOUBLE),
+        },
+        **(index or {}),
+    }
+    described["file-data"] = made | described.get("file-data", {})
+    streams = {
+        "index.json": _bytes(json.dumps(described, indent=2).encode()),
+        "state-to-choices.bin": _Stream("<u8", mdp.state_ptr, n_rows + loops),
+        "state-is-initial.bin": _bits(is_initial),
+        "choice-to-branches.bin": _Stream("<u8", mdp.indptr, mdp.nnz + loops),
+        "branch-to-target.bin": _Stream("<u8", mdp.indices, targets),
+        "branch-to-probability.bin": _Stream("<f8", mdp.data, np.ones(len(loops))),
+        "actions/choices/values.bin": _Stream("<u4", action, np.full(len(loops), len(names) - 1)),
+        "actions/choices/string-mapping.bin": _Stream("<u8", cumulated(np.array([len(name) for name in names]))),
+        "actions/choices/strings.bin": _bytes(b"".join(names)),
+    }
+    streams |= {f"annotations/aps/{_key(k, marks)}/states/values.bin": _bits(marks[k]) for k in marks}
+    streams |= {f"annotations/rewards/{_key(k, pays)}/choices/values.bin": _Stream("<f8", *pays[k]) for k in pays}
+    streams |= {name: _Stream("u1", *content) for name, content in (members or {}).items()}
+    with replacing(Path(path)) as temporary, tarfile.open(temporary, "w") as archive:
+        for name, stream in streams.items():
+            member = tarfile.TarInfo(name)
+            member.size = stream.size
+            archive.addfile(member, io.BufferedReader(stream, 8 * _PIECE))
+
+
+def _key(name: str, names: Iterable[str]) -> str:
+    """Return the name of a folder: the given name, or its index in ``names`` if it contains special characters."""
+    return name if re.fullmatch(r"\w+", name, re.ASCII) else f"{list(names).index(name)}-"
+
+
+def _described(names: Iterable[str], kind: str, number: dict[str, Any]) -> dict[str, Any]:
+    """Describe annotations of states or choices."""
+    return {_key(name, names): {"alias": name, "applies-to": [kind], "type": number} for name in names}
+
+
+def _mask(name: str, given: Any, mdp: MDP, n_states: int) -> np.ndarray:
+    mask = np.asarray(given)
+    if np.ma.is_masked(given) or mask.dtype != bool or mask.shape not in ((mdp.n_states,), (mdp.n_columns,)):
+        allowed = f"bool ({mdp.n_states},) or ({mdp.n_columns},)"
+        raise ArgumentError(f"labels: {shown(name)} is {mask.dtype} {mask.shape}; it must be {allowed}")
+    return np.pad(mask, (0, n_states - len(mask)))
+
+
+def _numbers(name: str, given: Any, n_rows: int) -> np.ndarray:
+    numbers = np.asarray(given)
+    is_valid = numbers.dtype.kind in "fiu" and numbers.shape == (n_rows,) and np.isfinite(numbers).all()
+    if np.ma.is_masked(given) or not is_valid:
+        raise ArgumentError(f"rewards: {shown(name)} must be {n_rows} finite numbers, one for each row")
+    return numbers
+
+
+class _Stream(io.RawIOBase):
+    """Byte stream of concatenated arrays, converted to a single dtype piece by piece."""
+
+    def __init__(self, dtype: str, *arrays: np.ndarray) -> None:
+        super().__init__()
+        self.size = sum(array.size for array in arrays) * np.dtype(dtype).itemsize
+        self._pieces = _pieces(np.dtype(dtype), arrays)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Copy bytes of one piece to ``buffer``, and return their number (0 at the end of the stream)."""
+        if not self._rest:
+            self._rest = next(self._pieces, self._rest)
+        n_bytes = min(len(buffer), len(self._rest))
+        buffer[:n_bytes] = self._rest[:n_bytes]
+        self._rest = self._rest[n_bytes:]
+        return n_bytes
+
+
+def _pieces(dtype: np.dtype[Any], arrays: Arrays) -> Iterator[memoryview]:
+    for array in arrays:
+        for begin in range(0, len(array), _PIECE):
+            piece = np.ascontiguousarray(array[begin : begin + _PIECE], dtype=dtype)
+            yield piece.reshape(-1).view(np.uint8).data
+
+
+def _bytes(content: bytes) -> _Stream:
+    return _Stream("u1", np.frombuffer(content, dtype=np.uint8))
+
+
+def _bits(flags: np.ndarray) -> _Stream:
+    """Return a stream of flags packed into bits, lowest bit first, padded with zeros to a multiple of 64 bits."""
+    flags = np.pad(flags, (0, -len(flags) % _BITS_TOGETHER))
+    return _Stream("u1", np.packbits(flags, bitorder="little"))
