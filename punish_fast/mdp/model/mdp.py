@@ -178,7 +178,7 @@ class MDP(StoredProcess):
             policy: float64 ``[n_rows]``, probability of each row in its state.
 
         Returns:
-            The chain. The action label of a row is that of the first row that the policy takes in the state.
+            The chain. Its action labels are those of the first row that the policy takes in each state.
 
         Raises:
             SolveError: If ``policy`` is invalid or leads to a transition probability below 2.3e-308.

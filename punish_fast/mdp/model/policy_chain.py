@@ -22,7 +22,7 @@ def checked_policy(mdp: Process, policy: Any) -> np.ndarray:
 
 
 def chain_arrays(mdp: Process, policy: Any, transitions: sparse.csr_array) -> dict[str, Any]:
-    """Return the arrays of the chain of ``policy``, float64 ``[n_rows]``, that differ from those of the MDP.
+    """Return the arrays of the chain of ``policy``, float64 ``[n_rows]``, that differ from the arrays of the MDP.
 
     ``transitions``, ``[n_rows, n_columns]``, contains the probabilities of the MDP. Only the probabilities and rewards
     of states in which the policy mixes rows are rounded.
