@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import compacted, random_processes, slow_processes, with_zeros
 
+from punish_fast.mdp.arrays.names import Names
 from punish_fast.mdp.chain.stationary import stationary_distribution
 from punish_fast.mdp.model.limits import SolveError
-from punish_fast.mdp.model.mdp import MDP, from_rows
+from punish_fast.mdp.model.mdp import MDP, from_rows, validate
+from punish_fast.mdp.objectives.solver import solve
 from tests.mdp.exact_policies import Chain, Sample, gains
 
 pytestmark = pytest.mark.kernels
@@ -53,6 +55,18 @@ def test_shares_are_those_in_fractions(sample, data):
     sample = Sample([[(reward, list(row.items())) for reward, row in rows] for rows in states], terminals)
     for mdp in (sample.mdp, compacted(sample.mdp), with_zeros(sample.mdp)):
         check(mdp, sample.exact.mixture(policy), policy, initial)
+
+
+def test_the_chain_of_a_policy_has_the_mean_of_its_rows():
+    names = Names(["a", "b"], ["stay", "go", "end"])
+    rows = [[(1.0, {0: 1.0}), (2.0, {1: 1.0}), (4.0, {2: 1.0})], [(0.0, {1: 0.5, 2: 0.5})]]
+    mdp = from_rows(rows, terminals=[0.0], terminal_value=[3.0], names=names)
+    chain = mdp.under([0.0, 0.25, 0.75, 1.0])
+    assert chain.to_scipy().toarray().tolist() == [[0, 0.25, 0.75], [0, 0.5, 0.5]]
+    assert (chain.reward.tolist(), chain.action.tolist(), chain.state_ptr.tolist()) == ([3.5, 0], [1, 0], [0, 1, 2])
+    assert (chain.terminal_value.tolist(), chain.names) == ([3.0], names)
+    validate(chain)
+    assert solve(chain, 0.5).v == pytest.approx([4.75, 1.0])
 
 
 def test_rare_states_have_a_relative_bound():

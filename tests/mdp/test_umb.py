@@ -90,6 +90,16 @@ def test_labels_and_rewards_are_named(tmp_path):
     }
 
 
+def test_storm_finds_the_same_values(tmp_path):
+    stormpy = pytest.importorskip("stormpy")
+    export_umb(tmp_path / "x.umb", MACHINE, {"init": np.array([False, True]), "worn": np.array([False, True])})
+    model = stormpy.build_model_from_umb(str(tmp_path / "x.umb"))
+    assert (model.nr_states, list(model.initial_states), model.labeling.get_labels()) == (5, [1], {"init", "worn"})
+    formula = stormpy.parse_properties('R{"reward"}max=? [Cdiscount=0.5]')[0]
+    values = np.array(stormpy.model_checking(model, formula).get_value_vector(), dtype=float)
+    assert values == pytest.approx([*solve(MACHINE, 0.5).v, 1.0, -4.0, 0.0], abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("labels", "rewards", "message"),
     [
