@@ -105,3 +105,14 @@ def test_what_is_out_of_range_is_refused():
     walk = [[(0.0, {max(k - 1, 0): 1 - 1e-9, min(k + 1, 39): 1e-9})] for k in range(40)]
     with pytest.raises(SolveError, match=r"^policy: its chain is too large, or its probabilities are too different"):
         stationary_distribution(from_rows(walk))
+
+
+def test_shares_too_small_for_floating_point_have_an_upper_bound():
+    # A walk of 140 states against the drift leads to a second walk against the drift.
+    n, last, up = 140, 339, 1 / 11
+    first = [[(0.0, {k - 1 if k else last + 1: 1 - up, k + 1: up})] for k in range(n)]
+    second = [[(0.0, {max(k - 1, n): 1 - up, min(k + 1, last): up})] for k in range(n, last + 1)]
+    found = stationary_distribution(from_rows(first + second, terminals=[0.0]), initial=0)
+    assert found.p[n] == pytest.approx(8.1e-141)
+    assert found.p[last] == found.lower[last] == 0 < found.upper[last] < 1e-307
+    assert (found.p[0], found.upper[0], found.p[-1]) == (0, 0, 1)

@@ -95,8 +95,8 @@ def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -
             optional if the policy has a single recurrent class, because the result does not depend on it.
 
     Returns:
-        The shares of time, which add up to 1. The bounds include rounding errors, so the relative error of each share
-        is bounded, however small it is.
+        The shares of time. The bounds include rounding errors, so the relative error of each share is bounded unless it
+        is below 1e-290.
 
     Raises:
         SolveError: If an argument is invalid or ``initial`` is missing, if the policy leads to a transition probability
@@ -121,21 +121,23 @@ def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -
     classes = closed_classes(square)
     n_mixed = np.bincount(states_of_rows(mdp)[policy > 0], minlength=n_columns)
     mixing = np.where(n_mixed > 1, 2 * (4 * n_mixed + 8) * UNIT_ROUNDOFF, 0.0)
-    reached, error = np.ones(len(classes)), 0.0
+    entered, reached, error = np.arange(1), np.ones(1), 0.0
     if initial is not None:
-        reached, error = _reach_probabilities(square, classes, _initial_distribution(initial, n))
+        entered, reached, error = _reach_probabilities(square, classes, _initial_distribution(initial, n))
         error += float(mixing.sum()) * (error > 0)
-    elif len(classes) > 1:
+    elif len(classes) != 1:
         raise SolveError(f"initial: missing; it is needed because the policy has {len(classes):,} recurrent classes")
     p, errors = np.zeros(n_columns), np.zeros(n_columns)
-    for k in np.flatnonzero(reached).tolist():
+    for k, probability in zip(entered.tolist(), reached.tolist(), strict=True):
         states, weight, share = classes[k], np.ones(1), error
         if len(states) > 1:
             weight, inner = _proved_weights(square[states][:, states])
             share += inner + float(mixing[states].sum())
-        p[states], errors[states] = reached[k] * (weight / fsum(weight)), share
+        p[states], errors[states] = probability * (weight / fsum(weight)), share
     errors = np.where(errors > 0, 1.01 * errors + 8 * UNIT_ROUNDOFF, 0.0)
-    return StationaryDistribution(p, p * (1 - errors), np.minimum(p * (1 + errors), 1.0))
+    underflow = np.where((errors > 0) & (p < _SMALLEST_WEIGHT), np.finfo(np.float64).tiny, 0.0)
+    lower, upper = p * (1 - errors) - underflow, p * (1 + errors) + underflow
+    return StationaryDistribution(p, np.maximum(lower, 0.0), np.minimum(upper, 1.0))
 
 
 def _proved_weights(chain: sparse.csr_array) -> tuple[np.ndarray, float]:
@@ -160,8 +162,8 @@ def _initial_distribution(initial: Any, n: int) -> np.ndarray:
 
 def _reach_probabilities(
     square: sparse.csr_array, classes: list[np.ndarray], start: np.ndarray
-) -> tuple[np.ndarray, float]:
-    """Return the probability of reaching each recurrent class, and a bound on the relative errors."""
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the recurrent classes that may be reached, their probabilities, and a bound on the relative errors."""
     n_columns, n_classes = square.shape[0], len(classes)
     node = np.full(n_columns, -1)
     node[np.concatenate(classes)] = np.repeat(np.arange(n_classes), [len(states) for states in classes])
@@ -174,10 +176,9 @@ def _reach_probabilities(
     back = sparse.csr_array((np.ones(n_classes), (np.arange(n_classes), np.full(n_classes, origin))))
     chain = sparse.csr_array(sparse.vstack([back, leaving @ nodes]))
     visited = np.sort(csgraph.breadth_first_order(chain, origin, return_predecessors=False))
-    entered, reached = visited[visited < n_classes], np.zeros(n_classes)
+    entered = visited[visited < n_classes]
     if len(entered) == 1:
-        reached[entered] = 1.0
-        return reached, 0.0
+        return entered, np.ones(1), 0.0
     weight, share = _proved_weights(chain[visited][:, visited])
-    reached[entered] = weight[: len(entered)] / fsum(weight[: len(entered)])
-    return reached, share + 2 * leaving.nnz * UNIT_ROUNDOFF
+    reached = weight[: len(entered)] / fsum(weight[: len(entered)])
+    return entered, reached, share + 2 * leaving.nnz * UNIT_ROUNDOFF
