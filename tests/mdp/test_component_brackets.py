@@ -25,6 +25,7 @@ from punish_fast.mdp.methods.exact_iteration import solve_exactly
 from punish_fast.mdp.model.limits import OBJECTIVES, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP, from_rows
 from punish_fast.mdp.model.outcomes import PROBABILITY, Payoff
+from punish_fast.mdp.objectives.component_solver import largest_total
 from punish_fast.mdp.objectives.solver import solve
 
 pytestmark = pytest.mark.kernels
@@ -185,3 +186,22 @@ def test_processes_too_large_for_it_are_swept_until_that_is_given_up(monkeypatch
 def test_sweeps_alone_are_refused_where_no_bound_is_known(options, name):
     with pytest.raises(SolveError, match=rf"^{name}: play may be too long for sweeps alone"):
         solved((SLOW, [2], [1.0, -1.0]), "discounted", **options)
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+def test_costs_of_a_long_corridor_need_only_a_few_sweeps(seed):
+    """Step to a neighbor at a cost of 1 until the end of the corridor, whose cells may be numbered at random."""
+    n = 5000
+    order = np.arange(n) if seed is None else np.random.default_rng(seed).permutation(n)
+    number = np.append(order, n)
+    rows: list = [None] * n
+    for k in range(n):
+        rows[order[k]] = [(1.0, {int(number[to]): 1.0}) for to in (max(k - 1, 0), k + 1)]
+    found = largest_total(
+        from_rows(rows, terminals=[0.0]),
+        Payoff(-np.ones(2 * n), np.zeros(1)),
+        SolverLimits(1e-6, max_sweeps=20),
+        may_not_end=True,
+    )
+    assert found.v[order] == pytest.approx(-np.arange(n, 0, -1))
+    assert found.rounds < 20

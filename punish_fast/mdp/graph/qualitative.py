@@ -54,6 +54,15 @@ class TransitionGraph:
         row = np.empty(self._mdp.n_states, dtype=np.int64)
         return Ways(self._reach(goal, self._goes_on, row), row)
 
+    def search(self, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Search backward from the goal columns, breadth first.
+
+        Return the row by which each state was discovered, int64 ``[n_states]`` as in `Ways`, and the columns in the
+        order of their discovery, int32 ``[k]``.
+        """
+        found, row = self.may_reach(goal)
+        return row, self._queue[: int(found.sum())]
+
     def never_reach(self, goal: np.ndarray) -> Ways:
         """Return the states from which some policy never reaches a goal column."""
         forced, risky = self._forced(goal)

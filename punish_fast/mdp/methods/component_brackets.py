@@ -36,6 +36,7 @@ from punish_fast.mdp.graph.end_components import Order
 from punish_fast.mdp.methods import _component_brackets
 from punish_fast.mdp.methods._component_brackets import Bounds
 from punish_fast.mdp.methods.anderson import Anderson
+from punish_fast.mdp.methods.initial_values import initial_values
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.limits import SolverLimits
@@ -55,6 +56,8 @@ _SHARE_OF_STEP = 0.25
 _SHARE_OF_REST = 0.25
 # Largest change of converged values in two sweeps, as a share of ``c``. Bounds improve by half of ``c`` per backup.
 _SHARE_OF_FALL = 0.125
+# Roundings of a backup of a row with one successor.
+_FEWEST_ROUNDINGS = 9
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 
 
@@ -125,7 +128,9 @@ class _Sweeps:
     def prove_one(self, boundary: np.ndarray) -> None:
         """Bracket a component that is large or converges slowly."""
         converges = self._extrapolate(self._tensor, self._v, self._value_range, boundary, self._change)
-        if not converges or self._narrow(boundary, 0, 1) == 0:
+        # Every backup widens bounds by its rounding error, so smaller distances cannot be proved.
+        rounding = _FEWEST_ROUNDINGS * UNIT_ROUNDOFF * np.abs(self._v[slice(*boundary.tolist())]).max()
+        if not converges or rounding > self._tolerance or self._narrow(boundary, 0, 1) == 0:
             self.is_proved = self.is_proved and self._limits.is_patient and self._prove_slowly(boundary)
 
     @property
@@ -195,8 +200,10 @@ class _Sweeps:
 
 def sweep_components(problem: Total) -> Exact | Unsolved:
     """Sweep until all components are bracketed, or until policy iteration would take about as long."""
-    few = min(problem.limits.max_sweeps, patience(problem.mdp))
-    return _solved(problem, replace(problem.limits, max_sweeps=few, is_patient=False))
+    limits, few = problem.limits, min(problem.limits.max_sweeps, patience(problem.mdp))
+    if limits.initial_values is None:
+        limits = replace(limits, initial_values=initial_values(problem.mdp, problem.payoff, limits.tolerance))
+    return _solved(problem, replace(limits, max_sweeps=few, is_patient=False))
 
 
 def sweep_components_further(problem: Total) -> Exact | Unsolved:
