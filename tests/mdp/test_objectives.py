@@ -276,7 +276,7 @@ def test_rewards_need_their_name_and_a_discount_below_1(process):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("", "'' is not understood; use max P"),
+        ("", "'' is not understood; use max or min of P with"),
         ('most P [F "goal"]', "is not understood; use"),
         ("max P", "is not understood; use"),
         ('max P [F "goal"', "is not understood: brackets do not match; use"),
@@ -288,10 +288,13 @@ def test_rewards_need_their_name_and_a_discount_below_1(process):
         ('max P [U "goal"]', "is not understood; use"),
         ("max P [F ]", "is not understood; use"),
         ("max P [F _]", "is not understood at '_]'"),
-        ('max P [G "goal"]', "is not understood at 'G \"goal\"]'"),
+        ('max P [W "goal"]', "is not understood at 'W \"goal\"]'"),
+        ('max Pmin=? [F "goal"]', "is not understood; use"),
+        ('max P [X<=2 "goal"]', "is not understood: a bound other than <=k"),
+        ('max P [F<=9999999999 "goal"]', "is not understood: a bound other than <=k"),
         ('max P [F "goal"] trailing', "is not understood at 'trailing'"),
         ('max P{"cost"} [F "goal"]', "only R can have a name, not P"),
-        ('max R{"cost"} ["bad" U "goal"]', "R supports only F, not U"),
+        ('max R{"cost"} ["bad" U "goal"]', "R supports only F, C, I, S and LRA, not U, G, X or F<=k"),
         (f"max P [F {'!' * 5000}true]", "more than 100 labels and signs"),
         ("max P [F \x00\n]", r"is not understood at '\\\\x00\\\\n\]'"),
     ],
@@ -307,17 +310,11 @@ def test_what_is_no_objective_is_refused_in_one_line(text, match):
     ("text", "told"),
     [
         # Objectives of Storm and PRISM.
-        ('P=? [F "goal"]', r"P=\? or R=\? without max or min"),
-        ('R{"cost"}=? [F "goal"]', r"P=\? or R=\? without max or min"),
         ('P>=0.9 [F "goal"]', "a bound on the value"),
         ('R{"cost"}max<3 [F "goal"]', "a bound on the value"),
-        ('Pmax=? [F<=2 "goal"]', r"at '<=2.* a bound on the number of steps, such as F<=10,"),
-        ('Pmax=? ["bad" U[0,5] "goal"]', "a bound on the number of steps"),
-        ('R{"cost"}max=? [C<=2]', r"C \(cumulative rewards\)"),
-        ('R{"cost"}min=? [I=5]', r"I \(rewards at one step\)"),
-        ('R{"cost"}max=? [LRA]', r"S or LRA \(long-run averages\)"),
-        ('Pmax=? [G !"goal"]', r"G \(always\)"),
-        ('Pmax=? [X "goal"]', r"X \(next\)"),
+        ('Pmax=? [F<2 "goal"]', r"at '<2.* a bound other than <=k, such as F<=9,"),
+        ('Pmax=? ["bad" U[0,5] "goal"]', "a bound other than <=k"),
+        ('R{"cost"}max=? [C<2]', "a bound other than <=k"),
         ('Pmax=? ["bad" W "goal"]', r"W or R \(weak until, release\)"),
         ('Pmax=? [F "bad" => "goal"]', "=> or <=>"),
         ("Pmax=? [F s=3]", "an expression of variables"),
@@ -325,7 +322,7 @@ def test_what_is_no_objective_is_refused_in_one_line(text, match):
     ],
 )
 def test_what_is_not_supported_is_named_beside_what_is(text, told):
-    with pytest.raises(ObjectiveError, match=rf"is not understood.*{told}.* is not supported; use max P") as error:
+    with pytest.raises(ObjectiveError, match=rf"is not understood.*{told}.* is not supported; use max or min of P") as error:
         parse_objective(text)
     assert len(str(error.value)) < 300
     # Names do not count.

@@ -1,28 +1,44 @@
-"""MDPs with names, and textual objectives: the maximum or minimum of a probability or an expected reward.
+"""MDPs with names, and textual objectives in the notation of Storm and PRISM.
 
 ::
 
-    max P [F "goal"]               reach a state with the label goal
-    min P [!"bad" U "goal"]        reach goal only through states without the label bad
-    max R{"cost"} [F "goal"]       rewards until a state with the label goal is reached
-    min R{"cost"}                  discounted rewards over an infinite horizon
+    Pmax=? [F "goal"]              maximum probability of reaching a state with the label goal
+    Pmin=? [!"bad" U "goal"]       minimum, reaching goal only through states without the label bad
+    Pmax=? [F<=9 "goal"]           within 9 steps; also U<=9 and G<=9
+    Pmax=? [G "safe"]              all states have the label safe
+    Pmax=? [X "goal"]              the next state has the label goal
+    R{"cost"}min=? [F "goal"]      expected rewards until a state with the label goal is reached
+    R{"cost"}max=? [C<=9]          rewards of 9 steps; C alone for all steps
+    R{"cost"}max=? [I=9]           reward of the step after 9 steps
+    R{"cost"}max=? [LRA]           average reward per step; also S
+    R{"cost"}min                   discounted rewards over an infinite horizon
 
-Labels can be combined with ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are also labels. The notation of
-Storm and PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is also accepted. Goal states pay no rewards.
+The aim may also come first: ``max P [F "goal"]``. It may be missing if the process is a Markov chain: ``P=? [...]``.
+Labels can be combined with ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are also labels. Goal states pay
+no rewards. ``I=k`` pays the best reward of the state's rows.
 """
 
 import ast
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.solution import BoundedValues, Solution
+from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
 from punish_fast.mdp.objectives.solver import solve
+from punish_fast.mdp.objectives.steps import (
+    cumulative_reward,
+    next_probability,
+    reach_within,
+    reward_at_step,
+    stay_probability,
+)
 from punish_fast.runtime.errors import PunishFastError, printable
 
 # Maximum number of names listed in a message.
@@ -123,27 +139,29 @@ def _quoted(name: str) -> str:
     return f'"{printable(name, 60)}"'
 
 
-_HEADS = (
-    re.compile(r'(?P<aim>max|min)\s*(?P<kind>[PR])\b\s*(?:\{\s*"(?P<name>[^"]*)"\s*\})?'),
-    re.compile(r'(?P<kind>[PR])\s*(?:\{\s*"(?P<name>[^"]*)"\s*\})?\s*(?P<aim>max|min)\s*=\s*\?'),
+_HEAD = re.compile(
+    r'(?:(?P<before>max|min)\s*)?(?P<kind>[PR])\s*(?:\{\s*"(?P<name>[^"]*)"\s*\})?\s*(?P<after>max|min)?\s*(?:=\s*\?)?'
 )
-_KNOWN = re.compile(r'(?:\s|"[^"]*"|(?:true|false|F|U)\b|[][()!&|])*')
+_KNOWN = re.compile(r'(?:\s|"[^"]*"|(?:true|false|F|U|G|X|C|I|S|LRA)\b|<?=\s*\d+|[][()!&|])*')
 _NAME = re.compile(r'"([^"]*)"')
-_PATH = re.compile(r"\[\s*(?:F\b|([^]]*?)\bU\b)([^]]*)\]")
-_EXAMPLES = 'max P [F "goal"], min P [!"bad" U "goal"], max R{"name"} [F "goal"]'
+_STEPS = r"(?:\s*<=\s*(?P<steps>\d{1,9})(?!\d))?"
+_PATHS = {
+    "P": re.compile(rf"\[\s*(?:(?P<path>[FG])|(?P<next>X)|(?P<within>[^]]*?)\bU){_STEPS}(?!\w)(?P<goal>[^]]*)\]"),
+    "R": re.compile(
+        rf"\[\s*(?:(?P<path>F)\b(?P<goal>[^]]*)|(?P<sum>C){_STEPS}|I\s*=\s*(?P<at>\d{{1,9}})|(?P<mean>S|LRA))\s*\]"
+    ),
+}
+_EXAMPLES = (
+    'max or min of P with F, F<=k, U, U<=k, G, G<=k or X, or of R{"name"} with F, C, C<=k, I=k, S or LRA, '
+    'such as Pmax=? [!"bad" U "goal"]'
+)
 _DEEPEST = 100
 # Unsupported operators of Storm and PRISM, with patterns that match them in text without quoted names.
 _UNSUPPORTED = {
-    "P=? or R=? without max or min, which are equal in a chain,": r"^[PRT](\{[^}]*\})?\s*=\s*\?",
     "a bound on the value, such as P>=0.9,": r"^[PR](\{[^}]*\})?(max|min)?\s*[<>]",
     "multi, filter or a coalition": r"^(multi|filter)\b|^<<",
-    "C (cumulative rewards)": r"\bC\b",
-    "I (rewards at one step)": r"\bI\b",
-    "S or LRA (long-run averages)": r"\b(S|LRA)\b",
-    "G (always)": r"\bG\b",
-    "X (next)": r"\bX\b",
     "W or R (weak until, release)": r"\bW\b|\[.*\bR\b",
-    "a bound on the number of steps, such as F<=10,": r"\b[FU]\s*(\{[^}]*\})?\s*([<>=]|\[\s*\d)",
+    "a bound other than <=k, such as F<=9,": r"\b[FGUXCI]\s*(\{[^}]*\})?\s*([<>=]|\[\s*\d)",
     "=> or <=>": r"=>",
     "an expression of variables": r"\b[A-Za-z_]\w*\s*(=(?!\s*\?)|[<>])",
 }
@@ -159,28 +177,35 @@ class ObjectiveError(PunishFastError, ValueError):
 class Objective:
     """Parsed objective."""
 
-    maximize: bool
-    is_probability: bool  # True for a probability, False for an expected reward
-    reward: str | None  # name of the rewards; None if the text does not name them
-    goal: Formula | None  # states to reach; None for discounted rewards
-    within: Formula | None  # states that may be visited before the goal; None for all states
+    maximize: bool | None  # None if the text names no aim, which is permitted in Markov chains
+    path: str  # P: F, G, X or U. R: F, C, I, S or D for discounted rewards
+    reward: str | None = None  # name of the rewards; None if the text does not name them
+    goal: Formula | None = None  # states to reach, or to stay in (G); None for C, I, S and D
+    within: Formula | None = None  # states that may be visited before the goal (U)
+    steps: int | None = None  # number of steps; None if it is unlimited
+    is_probability: bool = True  # True for a probability, False for an expected reward
 
 
 def parse_objective(text: str) -> Objective:
     """Parse an objective."""
-    found = next((match for head in _HEADS if (match := head.match(text.strip()))), None)
-    if found is None:
+    found = _HEAD.match(text.strip())
+    if found is None or (found["before"] and found["after"]):
         raise _fault(text)
-    kind, name = found["kind"], found["name"]
+    kind, name, aim = found["kind"], found["name"], found["before"] or found["after"]
+    maximize = None if aim is None else aim == "max"
     if kind == "P" and name is not None:
         raise ObjectiveError("objective: only R can have a name, not P")
     rest = text.strip()[found.end() :].strip()
-    within = goal = None
-    if rest or kind == "P":
-        within, goal = _path(text, rest)
-    if kind == "R" and within is not None:
-        raise ObjectiveError("objective: R supports only F, not U")
-    return Objective(found["aim"] == "max", kind == "P", name, goal, within)
+    if not rest and kind == "R":
+        return Objective(maximize, "D", name, is_probability=False)
+    parts = _path(text, rest, kind)
+    within, goal = (_states(text, parts.get(part)) for part in ("within", "goal"))
+    steps = parts.get("steps") or parts.get("at")
+    letters = [parts.get("path"), parts.get("next"), "S" if parts.get("mean") else None, parts.get("sum")]
+    path = next((letter for letter in letters if letter), "I" if parts.get("at") else "U")
+    if path == "X" and steps:
+        raise _fault(text)
+    return Objective(maximize, path, name, goal, within, None if steps is None else int(steps), kind == "P")
 
 
 def solve_objective(
@@ -188,17 +213,44 @@ def solve_objective(
 ) -> BoundedValues | Solution:
     """Find the values of an objective from all states.
 
-    ``discount``, from 0 to below 1 and by default 0.95, is allowed only for rewards without a goal.
+    ``discount``, from 0 to below 1 and by default 0.95, is allowed only for rewards without a path.
     """
-    if objective.goal is None:
+    if objective.maximize is None:
+        if process.mdp.n_rows > process.mdp.n_states:
+            raise ObjectiveError("objective: max or min is missing, which is allowed only in Markov chains")
+        objective = replace(objective, maximize=True)
+    if objective.path == "D":
         return _discounted(process, objective, DEFAULT_DISCOUNT if discount is None else discount, tolerance)
     if discount is not None:
         raise ObjectiveError(f'discount: {discount} is allowed only for rewards without a goal, as in max R{{"name"}}')
-    goal, maximize = objective.goal(process), objective.maximize
-    if objective.is_probability:
-        avoid = None if objective.within is None else ~objective.within(process) & ~goal
-        return reach_probability(process.mdp, goal, maximize=maximize, avoid=avoid, tolerance=tolerance)
-    return total_reward(process.paying(objective.reward), goal, maximize=maximize, tolerance=tolerance)
+    goal = objective.goal and objective.goal(process)
+    return (_probability if objective.is_probability else _reward)(process, objective, goal, tolerance)
+
+
+def _probability(process: NamedProcess, objective: Objective, goal: Any, tolerance: float) -> BoundedValues:
+    mdp, maximize, steps = process.mdp, bool(objective.maximize), objective.steps
+    if objective.path == "X":
+        return next_probability(mdp, goal, maximize)
+    if objective.path == "G":
+        return stay_probability(mdp, goal, steps, maximize, tolerance)
+    avoid = None if objective.within is None else ~objective.within(process) & ~goal
+    if steps is not None:
+        return reach_within(mdp, goal, steps, maximize, avoid)
+    return reach_probability(mdp, goal, maximize=maximize, avoid=avoid, tolerance=tolerance)
+
+
+def _reward(process: NamedProcess, objective: Objective, goal: Any, tolerance: float) -> BoundedValues:
+    mdp, maximize, steps = process.paying(objective.reward), bool(objective.maximize), objective.steps
+    if objective.path == "F":
+        return total_reward(mdp, goal, maximize=maximize, tolerance=tolerance)
+    if objective.path == "C":
+        return cumulative_reward(mdp, steps, maximize, tolerance)
+    if steps is not None:
+        return reward_at_step(mdp, steps, maximize)
+    sign = 1.0 if maximize else -1.0
+    found = average_reward(replace(mdp, reward=sign * mdp.reward), tolerance)
+    v, bound = sign * found.gain + 0.0, found.error_bound
+    return BoundedValues(v, np.nextafter(v - bound, -np.inf), np.nextafter(v + bound, np.inf), bound, found.choice)
 
 
 def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:
@@ -212,22 +264,29 @@ def _discounted(process: NamedProcess, objective: Objective, discount: float, to
     return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0)
 
 
-def _path(text: str, path: str) -> tuple[Formula | None, Formula | None]:
-    """Parse ``[F goal]`` or ``[within U goal]``, a part of ``text``."""
+def _path(text: str, path: str, kind: str) -> dict[str, str | None]:
+    """Parse ``[...]``, a part of ``text``, and return its parts as Python expressions."""
     unknown = _KNOWN.sub("", path, count=1)
     # Python's operators ~, & and | have the same precedence. Names are written in hexadecimal digits.
     python = _NAME.sub(lambda name: f" _{name[1].encode(errors='surrogatepass').hex()} ", path).replace("!", "~")
-    found = _PATH.fullmatch(python)
+    found = _PATHS[kind].fullmatch(python)
+    if found is None and not unknown and kind == "R" and _PATHS["P"].fullmatch(python):
+        raise ObjectiveError("objective: R supports only F, C, I, S and LRA, not U, G, X or F<=k")
     if unknown or found is None:
         raise _fault(text, unknown)
     if len(re.findall(r"[(~]|\b[_tf]", python)) > _DEEPEST:
         raise ObjectiveError(f"objective: more than {_DEEPEST} labels and signs")
+    return found.groupdict()
+
+
+def _states(text: str, part: str | None) -> Formula | None:
+    """Parse an expression of labels."""
+    if part is None:
+        return None
     try:
-        parts = [part if part is None else " ".join(part.split()) for part in found.groups()]
-        within, goal = (None if part is None else _formula(ast.parse(part, mode="eval").body) for part in parts)
+        return _formula(ast.parse(" ".join(part.split()), mode="eval").body)
     except SyntaxError:
         raise _fault(text) from None
-    return within, goal
 
 
 def _formula(tree: ast.expr) -> Formula:

@@ -1,0 +1,279 @@
+"""Probabilities and rewards within a number of steps, invariants, and total rewards without a goal.
+
+Probabilities within ``k`` steps are values of ``k`` backward steps (``finite_horizon.py``) in an MDP whose goal states
+pay 1 once, and in which runs stop in the goal and in states to avoid. A minimum is a maximum of negative values, so no
+rounding is added. A run always stays in a set if it never reaches the complement, so the maximum probability of staying
+is 1 minus the minimum probability of reaching the complement [Baier and Katoen 2008, sec. 10.6].
+
+**Total rewards without a goal.** If no reward is negative, the maximum is infinite exactly in states that can reach an
+end component with a positive reward, because a policy can collect this reward again and again. From all other states,
+end components pay nothing. The minimum is 0 in states from which some policy never collects a reward. Every run outside
+this set that never reaches it collects infinite rewards, so the minimum is the total reward until the set is reached.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from punish_fast.mdp.graph.end_components import end_components
+from punish_fast.mdp.graph.qualitative import TransitionGraph, columns_of
+from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError
+from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.solution import BoundedValues
+from punish_fast.mdp.objectives.finite_horizon import finite_horizon
+from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
+from punish_fast.mdp.objectives.solver import solve
+
+
+def reach_within(
+    mdp: MDP, goal: np.ndarray, n_steps: int, maximize: bool = True, avoid: np.ndarray | None = None
+) -> BoundedValues:
+    """Find the maximum or minimum probability of reaching a goal within a number of steps.
+
+    Args:
+        mdp: The MDP. Its rewards are ignored.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
+        n_steps: Maximum number of steps, at least 0.
+        maximize: If False, find the minimum probability.
+        avoid: bool ``[n_states]`` or ``[n_columns]``, states that end a run without success unless they belong to the
+            goal. None by default.
+
+    Returns:
+        Probability from each state, with bounds. ``choice`` contains the rows of the first step.
+
+    Raises:
+        SolveError: If an argument is invalid.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
+
+    Examples:
+        A coin shows heads within three tosses:
+
+        >>> from punish_fast.mdp import from_rows
+        >>> mdp = from_rows([[(0, {0: 0.5, 1: 0.5})]], terminals=[0])
+        >>> reach_within(mdp, np.array([False, True]), 3).v
+        array([0.875])
+    """
+    check_arrays(mdp)
+    mdp = normalized(mdp.expanded())
+    goal, n = columns_of(mdp, "goal", goal), mdp.n_states
+    is_open = ~(goal | columns_of(mdp, "avoid", avoid))[:n]
+    v, bound, choice = goal[:n].astype(np.float64), 0.0, mdp.state_ptr[:-1].copy()
+    if _checked(n_steps) and is_open.any():
+        part = restriction(mdp, rows_of_states(mdp, is_open), np.zeros(2), goal.astype(np.int64))
+        paid = _without_rewards(part.mdp.in_one_layer())
+        worth = np.zeros(paid.n_columns)
+        worth[-1] = 1.0 if maximize else -1.0
+        found = finite_horizon(paid, n_steps, terminal_value=worth, keep_all=False)
+        v[part.states], bound = np.abs(found.v[0]), found.error_bound
+        choice[part.states] = part.rows[found.choice[0]]
+    # The probability is exactly 0 or 1 in states where the run has ended.
+    error = np.where(is_open, bound, 0.0)
+    return BoundedValues(v, np.maximum(_below(v, error), 0.0), np.minimum(_above(v, error), 1.0), bound, choice)
+
+
+def stay_probability(
+    mdp: MDP,
+    safe: np.ndarray,
+    n_steps: int | None = None,
+    maximize: bool = True,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> BoundedValues:
+    """Find the maximum or minimum probability that all states visited are safe.
+
+    Args:
+        mdp: The MDP. Its rewards are ignored.
+        safe: bool ``[n_states]``, or ``[n_columns]`` to include terminals, which are safe by default.
+        n_steps: Number of steps, at least 0. Unlimited by default.
+        maximize: If False, find the minimum probability.
+        tolerance: Stop at this error bound, by default 1e-10. Ignored if the number of steps is limited.
+
+    Returns:
+        Probability from each state, with bounds, and a policy, or its rows for the first step.
+
+    Raises:
+        SolveError: If an argument is invalid, or as in `reach_probability`.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
+
+    Examples:
+        A machine breaks down with probability 0.5 in each step:
+
+        >>> from punish_fast.mdp import from_rows
+        >>> mdp = from_rows([[(0, {0: 0.5, 1: 0.5})], [(0, {1: 1.0})]])
+        >>> stay_probability(mdp, np.array([True, False]), n_steps=2).v
+        array([0.25, 0.  ])
+    """
+    check_arrays(mdp)
+    unsafe = np.zeros(mdp.n_columns, dtype=bool)
+    given = columns_of(mdp, "safe", safe)[: len(safe)]
+    unsafe[: len(given)] = ~given
+    if n_steps is None:
+        found = reach_probability(mdp, unsafe, not maximize, tolerance=tolerance)
+    else:
+        found = reach_within(mdp, unsafe, n_steps, not maximize)
+    v, bound = 1 - found.v, found.error_bound
+    lower, upper = (np.clip(1 - x, 0.0, 1.0) for x in (found.upper, found.lower))
+    is_exact = found.lower == found.upper
+    lower, upper = np.where(is_exact, v, _below(lower, 0.0)), np.where(is_exact, v, _above(upper, 0.0))
+    bound = float(np.nextafter(bound, np.inf)) + np.finfo(np.float64).eps if bound else 0.0
+    return BoundedValues(v, np.maximum(lower, 0.0), np.minimum(upper, 1.0), bound, found.choice)
+
+
+def cumulative_reward(
+    mdp: MDP, n_steps: int | None = None, maximize: bool = True, tolerance: float = DEFAULT_TOLERANCE
+) -> BoundedValues:
+    """Find the maximum or minimum expected total reward in a number of steps, or without end.
+
+    Args:
+        mdp: The MDP. Terminals pay nothing if the number of steps is unlimited.
+        n_steps: Number of steps, at least 0. Unlimited by default; no reward may then be negative.
+        maximize: If False, find the minimum reward.
+        tolerance: Stop at this error bound, by default 1e-10. Ignored if the number of steps is limited.
+
+    Returns:
+        Expected total reward from each state, with bounds, and a policy, or its rows for the first step. Infinite
+        values are exact.
+
+    Raises:
+        SolveError: If an argument is invalid, a reward is negative and the number of steps unlimited, or as in `solve`.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
+
+    Examples:
+        A machine pays 1 per step until it breaks down with probability 0.5:
+
+        >>> from punish_fast.mdp import from_rows
+        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0})]])
+        >>> cumulative_reward(mdp).v, cumulative_reward(mdp, n_steps=2).v
+        (array([2., 0.]), array([1.5, 0. ]))
+    """
+    if n_steps is not None:
+        return _stepped(mdp, n_steps, maximize, np.zeros(mdp.n_columns))
+    check_arrays(mdp)
+    mdp = normalized(mdp.expanded()).without_zeros().in_one_layer()
+    if (mdp.reward < 0).any():
+        row = int((mdp.reward < 0).argmax())
+        raise SolveError(
+            f"reward: {mdp.reward[row]:g} in row {row} is negative; without a goal or a number of steps, "
+            "total rewards need rewards of at least 0"
+        )
+    if not maximize:
+        return total_reward(mdp, _never_paid(mdp), maximize=False, tolerance=tolerance)
+    n, ends = mdp.n_states, terminals_of(mdp)
+    everywhere = np.ones(n, dtype=bool), np.ones(mdp.n_rows, dtype=bool)
+    number, _, inside = end_components(mdp, *everywhere)
+    state_of = states_of_rows(mdp)
+    paying = inside[mdp.reward[inside] > 0]
+    members = inside[np.isin(number[state_of[inside]], number[state_of[paying]])]
+    ways = TransitionGraph(mdp, ends).may_reach(marks_at(mdp.n_columns, state_of[members]))
+    infinite = ways.found[:n]
+    v, bound, choice = np.where(infinite, np.inf, 0.0), 0.0, np.where(ways.row >= 0, ways.row, mdp.state_ptr[:-1])
+    choice[state_of[members[::-1]]] = members[::-1]
+    choice[state_of[paying[::-1]]] = paying[::-1]
+    if not infinite.all():
+        part = restriction(mdp, rows_of_states(mdp, ~infinite), np.zeros(1))
+        found = solve(part.mdp, 1.0, tolerance=tolerance)
+        v[part.states], bound = found.v, found.error_bound
+        choice[part.states] = part.rows[found.choice]
+    return BoundedValues(v, np.maximum(_below(v, bound), 0.0), _above(v, bound), bound, choice)
+
+
+def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValues:
+    """Find the maximum or minimum expected reward of a single step.
+
+    Args:
+        mdp: The MDP.
+        n_steps: Number of steps before the reward is paid, at least 0.
+        maximize: If False, find the minimum reward.
+
+    Returns:
+        Expected reward from each state, with bounds. ``choice`` contains the rows of the first step.
+
+    Raises:
+        SolveError: If an argument is invalid.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
+
+    Examples:
+        A machine pays 1 per step until it breaks down with probability 0.5:
+
+        >>> from punish_fast.mdp import from_rows
+        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0})]])
+        >>> reward_at_step(mdp, 2).v
+        array([0.25, 0.  ])
+    """
+    check_arrays(mdp)
+    best = np.maximum if maximize else np.minimum
+    worth = np.concatenate([best.reduceat(mdp.reward, mdp.state_ptr[:-1]), mdp.terminal_reward])
+    return _stepped(_without_rewards(mdp), n_steps, maximize, worth)
+
+
+def next_probability(mdp: MDP, goal: np.ndarray, maximize: bool = True) -> BoundedValues:
+    """Find the maximum or minimum probability that the next state belongs to a goal.
+
+    Args:
+        mdp: The MDP. Its rewards are ignored.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
+        maximize: If False, find the minimum probability.
+
+    Returns:
+        Probability from each state, with bounds, and a policy that attains it.
+
+    Raises:
+        SolveError: If the goal is invalid.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
+
+    Examples:
+        >>> from punish_fast.mdp import from_rows
+        >>> mdp = from_rows([[(0, {0: 0.5, 1: 0.5})], [(0, {1: 1.0})]])
+        >>> next_probability(mdp, np.array([False, True])).v
+        array([0.5, 1. ])
+    """
+    check_arrays(mdp)
+    found = _stepped(_without_rewards(mdp), 1, maximize, columns_of(mdp, "goal", goal).astype(np.float64))
+    lower, upper = np.clip(found.lower, 0.0, 1.0), np.clip(found.upper, 0.0, 1.0)
+    return BoundedValues(found.v, lower, upper, found.error_bound, found.choice)
+
+
+def _stepped(mdp: MDP, n_steps: int, maximize: bool, worth: np.ndarray) -> BoundedValues:
+    """Find the best total of the rewards in ``n_steps`` steps and the values ``worth`` after the last step."""
+    n, sign = mdp.n_states, 1.0 if maximize else -1.0
+    if not _checked(n_steps):
+        v = worth[:n].copy()
+        return BoundedValues(v, v, v, 0.0, mdp.state_ptr[:-1].copy())
+    paid = replace(mdp, reward=sign * mdp.reward, terminal_reward=sign * mdp.terminal_reward)
+    found = finite_horizon(paid, n_steps, terminal_value=sign * worth, keep_all=False)
+    v, bound = sign * found.v[0] + 0.0, found.error_bound
+    return BoundedValues(v, _below(v, bound), _above(v, bound), bound, found.choice[0])
+
+
+def _never_paid(mdp: MDP) -> np.ndarray:
+    """Return the columns from which some policy never collects a reward, bool ``[n_columns]``."""
+    # Rows with a reward lead to an additional terminal.
+    pays = mdp.reward > 0
+    n, lengths = mdp.n_columns, np.diff(mdp.indptr)
+    marked = replace(
+        mdp,
+        indices=np.where(np.repeat(pays, lengths), np.int32(n), mdp.indices).astype(np.int32),
+        terminal_reward=np.append(mdp.terminal_reward, 0.0),
+    )
+    goal = np.arange(n + 1) == n
+    return TransitionGraph(marked, terminals_of(marked)).may_avoid(goal)[:n]
+
+
+def _without_rewards(mdp: MDP) -> MDP:
+    return replace(mdp, reward=0 * mdp.reward, terminal_reward=0 * mdp.terminal_reward)
+
+
+def _checked(n_steps: int) -> int:
+    if not isinstance(n_steps, int | np.integer) or n_steps < 0:
+        raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 0")
+    return int(n_steps)
+
+
+def _below(v: np.ndarray, error: np.ndarray | float) -> np.ndarray:
+    """Return ``v - error``, rounded down, and ``v`` if the error is 0 or the value infinite."""
+    return np.where(np.isinf(v) | (np.asarray(error) == 0), v, np.nextafter(v - error, -np.inf))
+
+
+def _above(v: np.ndarray, error: np.ndarray | float) -> np.ndarray:
+    """Return ``v + error``, rounded up, and ``v`` if the error is 0 or the value infinite."""
+    return -_below(-v, error)
