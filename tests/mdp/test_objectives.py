@@ -322,7 +322,9 @@ def test_what_is_no_objective_is_refused_in_one_line(text, match):
     ],
 )
 def test_what_is_not_supported_is_named_beside_what_is(text, told):
-    with pytest.raises(ObjectiveError, match=rf"is not understood.*{told}.* is not supported; use max or min of P") as error:
+    with pytest.raises(
+        ObjectiveError, match=rf"is not understood.*{told}.* is not supported; use max or min of P"
+    ) as error:
         parse_objective(text)
     assert len(str(error.value)) < 300
     # Names do not count.

@@ -112,11 +112,12 @@ def stay_probability(
     else:
         found = reach_within(mdp, unsafe, n_steps, not maximize)
     v, bound = 1 - found.v, found.error_bound
-    lower, upper = (np.clip(1 - x, 0.0, 1.0) for x in (found.upper, found.lower))
-    is_exact = found.lower == found.upper
-    lower, upper = np.where(is_exact, v, _below(lower, 0.0)), np.where(is_exact, v, _above(upper, 0.0))
-    bound = float(np.nextafter(bound, np.inf)) + np.finfo(np.float64).eps if bound else 0.0
-    return BoundedValues(v, np.maximum(lower, 0.0), np.minimum(upper, 1.0), bound, found.choice)
+    lower, upper = np.nextafter(1 - found.upper, -1), np.nextafter(1 - found.lower, 2)
+    # Probabilities of exactly 0 or 1 are not rounded.
+    is_exact = (found.lower == found.upper) & (v == v.round())
+    lower, upper = (np.where(is_exact, v, np.clip(x, 0.0, 1.0)) for x in (lower, upper))
+    bound = float(np.nextafter(bound + np.finfo(np.float64).eps, np.inf)) if bound else 0.0
+    return BoundedValues(v, lower, upper, bound, found.choice)
 
 
 def cumulative_reward(
