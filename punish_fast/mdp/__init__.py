@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from punish_fast.mdp.objectives.finite_horizon import FiniteHorizon, finite_horizon
     from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
     from punish_fast.mdp.objectives.solver import evaluate, solve
+    from punish_fast.mdp.objectives.steps import (
+        cumulative_reward,
+        next_probability,
+        reach_within,
+        reward_at_step,
+        stay_probability,
+    )
 
 # Processes
 __all__ = ["MDP", "ModelError", "Names", "NonzeroCount", "export_umb", "from_rows", "to_quantecon"]
@@ -28,6 +35,7 @@ __all__ += ["validate"]
 __all__ += ["PolicyError", "SolveError", "SolverLimits", "evaluate", "greedy", "softmax", "solve"]
 # Objectives
 __all__ += ["average_reward", "finite_horizon", "reach_probability", "stationary_distribution", "total_reward"]
+__all__ += ["cumulative_reward", "next_probability", "reach_within", "reward_at_step", "stay_probability"]
 # Results
 __all__ += ["AverageReward", "BoundedValues", "Comparison", "Differences", "FiniteHorizon", "Log", "ModelRows"]
 __all__ += ["Solution", "StateValues", "StationaryDistribution", "compare_solutions"]
