@@ -123,7 +123,7 @@ class StateValues(ABC):
         """Return a table with a line for each state: value, bounds and action.
 
         Args:
-            most_rows: Maximum number of states. Of more states, only the first and the last are shown.
+            most_rows: Maximum number of states. If there are more, the states in the middle are left out.
 
         Returns:
             The table, aligned text with a line for the names of the columns.
