@@ -27,17 +27,12 @@ def read_backwards(indptr, indices, data, column_ptr, into):
 
 
 @kernel
-def find_ways(column_ptr, into, state_of, allowed, reached, row, queue):
+def find_ways(column_ptr, into, state_of, allowed, reached, row, queue, n):
     """Mark in ``reached`` all states from which allowed rows may lead to a marked column.
 
     ``row[state]`` receives an allowed row that may lead closer to a marked column. ``queue``, ``[n_columns]``, is a
-    work array.
+    work array that begins with the ``n`` marked columns.
     """
-    n = 0
-    for column in range(len(reached)):
-        if reached[column]:
-            queue[n] = column
-            n += 1
     head = 0
     while head < n:
         column = queue[head]
@@ -52,17 +47,13 @@ def find_ways(column_ptr, into, state_of, allowed, reached, row, queue):
 
 
 @kernel
-def find_forced(column_ptr, into, state_of, n_free, forced, risky, queue):
+def find_forced(column_ptr, into, state_of, n_free, forced, risky, queue, n):
     """Mark in ``forced`` all states whose every row may lead to a marked column.
 
     Rows that may lead to a marked column are marked in ``risky``, bool ``[n_rows]``, and ``n_free[state]``, the number
-    of the state's other rows, is reduced accordingly. ``queue``, ``[n_columns]``, is a work array.
+    of the state's other rows, is reduced accordingly. ``queue``, ``[n_columns]``, is a work array that
+    begins with the ``n`` marked columns.
     """
-    n = 0
-    for column in range(len(forced)):
-        if forced[column]:
-            queue[n] = column
-            n += 1
     head = 0
     while head < n:
         column = queue[head]
@@ -77,3 +68,19 @@ def find_forced(column_ptr, into, state_of, n_free, forced, risky, queue):
                     forced[state] = True
                     queue[n] = state
                     n += 1
+
+
+@kernel
+def copy_rows(begin, end, rows, column, indptr, indices, data, to_indptr, to_indices, to_data):
+    """Copy row ``rows[i]`` to row ``i``, renumbering each column ``c`` to ``column[c]``.
+
+    If ``rows[i]`` is -1, the new row leads to the last entry of ``column`` with probability 1.
+    """
+    for i in range(begin, end):
+        to, row = to_indptr[i], rows[i]
+        if row < 0:
+            to_indices[to], to_data[to] = column[len(column) - 1], 1.0
+            continue
+        for k in range(indptr[row], indptr[row + 1]):
+            to_indices[to], to_data[to] = column[indices[k]], data[k]
+            to += 1

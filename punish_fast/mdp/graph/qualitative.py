@@ -140,7 +140,8 @@ class TransitionGraph:
         """Return a mask of columns from which allowed rows may lead to the goal. Set ``row`` as in `Ways`."""
         reached = goal.copy()
         row[:] = -1
-        _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, self._queue)
+        args = self._column_ptr, self._into, self._state_of, allowed, reached, row
+        _graph.find_ways(*args, *self._queued(goal))
         return reached
 
     def _forced(self, columns: np.ndarray, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -153,9 +154,15 @@ class TransitionGraph:
         if out is not None:
             risky |= out
             n_free = count_rows(self._mdp, ~risky)
-        args = self._column_ptr, self._into, self._state_of, n_free.copy(), forced, risky, self._queue
-        _graph.find_forced(*args)
+        args = self._column_ptr, self._into, self._state_of, n_free.copy(), forced, risky
+        _graph.find_forced(*args, *self._queued(columns))
         return forced, risky
+
+    def _queued(self, columns: np.ndarray) -> tuple[np.ndarray, int]:
+        """Return a queue that begins with the given columns, and their number."""
+        places = np.flatnonzero(columns)
+        self._queue[: len(places)] = places
+        return self._queue, len(places)
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
         """Return the rows, bool ``[n_rows]``, that lead only to ``columns``. The MDP must not store zeros."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.graph import _row_selection
+from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
@@ -18,7 +18,7 @@ def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> dict[str, Any
     """
     indptr = cumulated(np.where(rows < 0, 1, np.diff(mdp.indptr)[rows]))
     found = {"indptr": indptr, "indices": np.empty(indptr[-1], dtype=np.int32), "data": np.empty(indptr[-1])}
-    for_chunks(_row_selection.copy_rows, indptr, rows, column, mdp.indptr, mdp.indices, mdp.data, *found.values())
+    for_chunks(_graph.copy_rows, indptr, rows, column, mdp.indptr, mdp.indices, mdp.data, *found.values())
     return found
 
 

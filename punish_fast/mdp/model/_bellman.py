@@ -163,24 +163,6 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, policy, v, o
 
 
 @kernel
-def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lowest, highest):
-    """Set ``lowest[chunk]`` and ``highest[chunk]`` to the chunk's lowest and highest successor state.
-
-    If all successors are terminals, the results are ``n_states`` and -1.
-    """
-    limit = np.int32(n_states)
-    none = np.int32(-1)
-    for chunk in range(begin, end):
-        low = limit
-        high = none
-        for column in indices[indptr[state_ptr[chunks[chunk]]] : indptr[state_ptr[chunks[chunk + 1]]]]:
-            low = min(low, column)
-            high = max(high, column if column < limit else none)
-        lowest[chunk] = low
-        highest[chunk] = high
-
-
-@kernel
 def count_shared(begin, end, indptr, data_ptr, data, lengths):
     """Set ``lengths[row]`` to the number of nonzero probabilities in each row."""
     for row in range(begin, end):
@@ -188,29 +170,6 @@ def count_shared(begin, end, indptr, data_ptr, data, lengths):
         for k in range(data_ptr[row], data_ptr[row] + indptr[row + 1] - indptr[row]):
             n += data[k] != 0
         lengths[row] = n
-
-
-@kernel
-def measure_rounding(begin, end, chunks, tensor, discount, v, further_terms, unit, smallest, errors):
-    """Set ``errors[chunk]`` to a bound on the rounding error of a backup of the chunk (``stored_process.py``)."""
-    state_ptr, indptr, indices, data, reward = tensor
-    for chunk in range(begin, end):
-        largest = 0.0
-        for state in range(chunks[chunk], chunks[chunk + 1]):
-            best = low = high = -np.inf
-            for row in range(state_ptr[state], state_ptr[state + ONE]):
-                total = terms = 0.0
-                for k in range(indptr[row], indptr[row + ONE]):
-                    worth = data[k] * v[indices[k]]
-                    total += worth
-                    terms += abs(worth)
-                value, terms = reward[row] + discount * total, abs(reward[row]) + discount * terms
-                error = (indptr[row + ONE] - indptr[row] + further_terms) * (unit * terms + smallest)
-                best, low, high = max(best, value), max(low, value - error), max(high, value + error)
-            error = max(high - best, best - low)
-            # Written so that NaN counts as infinite.
-            largest = max(largest, error if error < np.inf else np.inf)
-        errors[chunk] = largest
 
 
 @kernel

@@ -72,10 +72,12 @@ class StoredProcess(Process):
         """
         ends = np.empty((self.n_layers, 2), dtype=np.int64)
         for layer, chunks in enumerate(self._chunks):
-            low, high = np.empty((2, len(chunks) - 1), dtype=np.int64)
-            args = (chunks, self.state_ptr, self.indptr, self.indices, self.n_states, low, high)
-            for_each(_bellman.find_successors, len(chunks) - 1, *args)
-            ends[layer] = low.min(initial=self.n_states), high.max(initial=-1)
+            low, high = self.n_states, -1
+            for begin, end in pairwise(self.indptr[self.state_ptr[chunks]].tolist()):
+                columns = self.indices[begin:end]
+                low = columns.min(initial=low)
+                high = columns[columns < self.n_states].max(initial=high)
+            ends[layer] = low, high
         return ends
 
 
@@ -134,13 +136,15 @@ def tensor_of(mdp: StoredProcess, reward: np.ndarray | None = None) -> _bellman.
     return _bellman.Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward if reward is None else reward)
 
 
-def rounding_of_backup(mdp: StoredProcess, v: np.ndarray, discount: float) -> float:
+def rounding_of_backup(mdp: Any, v: np.ndarray, discount: float) -> float:
     """Return a bound on the rounding error of backing up all states from ``v``, float64 ``[n_columns]``.
 
     The bound is infinite if values overflow.
     """
-    chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
-    errors = np.zeros(len(chunks) - 1)
-    constants = np.uint64(FURTHER_TERMS), UNIT_ROUNDOFF, SMALLEST
-    for_each(_bellman.measure_rounding, len(errors), chunks, tensor_of(mdp), discount, v, *constants, errors)
-    return 2 * float(errors.max(initial=0))
+    rows, begins = mdp.to_scipy(), mdp.state_ptr[:-1]
+    with np.errstate(all="ignore"):
+        q, terms = (r + discount * (rows @ x) for r, x in ((mdp.reward, v), (np.abs(mdp.reward), np.abs(v))))
+        error = (np.diff(mdp.indptr) + FURTHER_TERMS) * (UNIT_ROUNDOFF * terms + SMALLEST)
+        best, low, high = (np.maximum.reduceat(values, begins) for values in (q, q - error, q + error))
+        largest = float(np.maximum(high - best, best - low).max(initial=0))
+    return 2 * largest if largest < np.inf else np.inf
