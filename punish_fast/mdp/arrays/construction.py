@@ -69,14 +69,10 @@ def from_scipy(
     check_pointer("state_ptr", pointer, n_rows, least=1)
     n_states = len(pointer) - 1
     if len(rewards) != n_rows:
-        raise ModelError(
-            f"reward: has the length {len(rewards):,}; it must be {n_rows:,}, one for each row of transitions"
-        )
-    if n_columns != n_states + len(terminals):
-        raise ModelError(
-            f"transitions: has {n_columns:,} columns; it must have {n_states + len(terminals):,}: {n_states:,} states "
-            f"and {len(terminals):,} terminals"
-        )
+        raise ModelError(f"reward: has the length {len(rewards):,}; it must be {n_rows:,}, as many as transitions")
+    if n_columns != (wanted := n_states + len(terminals)):
+        told = f"it must have {wanted:,}: {n_states:,} states and {len(terminals):,} terminals"
+        raise ModelError(f"transitions: has {n_columns:,} columns; {told}")
     if n_columns > _MOST_COLUMNS:
         raise ModelError(f"transitions: {n_columns:,} columns; the maximum is {_MOST_COLUMNS:,}")
     rows = _distributions(matrix, normalize, partial(row_name, names, pointer, action), names)
@@ -197,10 +193,8 @@ def _distributions(
     data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), largest_entry(normalize)
     if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
         k = int((~((data >= 0) & (data <= largest))).argmax())
-        name = name_of(int(np.searchsorted(indptr, k, side="right")) - 1)
-        raise ModelError(
-            f"transitions: {refused_entry(name, entry_name(names, matrix.indices[k]), data[k], normalize)}"
-        )
+        name, entry = name_of(int(np.searchsorted(indptr, k, side="right")) - 1), entry_name(names, matrix.indices[k])
+        raise ModelError(f"transitions: {refused_entry(name, entry, data[k], normalize)}")
     total, deviation = row_sums(indptr, data)
     wrong = np.flatnonzero(~is_accepted(total, deviation, normalize))
     if len(wrong):
@@ -256,10 +250,8 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
             return np.repeat(array[:, None], n_actions, axis=1)
         if is_list and array.shape == shape[::-1]:
             if 1 < n_states == n_actions:
-                raise ModelError(
-                    f"R: a list of {n_actions} vectors of {n_states} numbers is ambiguous; pass an array [n_states, "
-                    "n_actions]: np.stack(R, axis=1) if each vector is for an action, np.array(R) if for a state"
-                )
+                told = "np.stack(R, axis=1) if each vector is for an action, np.array(R) if for a state"
+                raise ModelError(f"R: a list of {n_actions} vectors of {n_states} numbers is ambiguous; pass {told}")
             return array.T
         if array.shape == shape:
             return array
@@ -267,10 +259,8 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
     shapes = {np.shape(part) for part in paid}
     if len(paid) != n_actions or shapes != {(n_states, n_states)}:
         got = np.shape(reward) if len(shapes) == 1 else shapes
-        raise ModelError(
-            f"R: has the shape {got}; it must be ({n_states},), ({n_states}, {n_actions}) or "
-            f"({n_actions}, {n_states}, {n_states})"
-        )
+        told = f"({n_states},), ({n_states}, {n_actions}) or ({n_actions}, {n_states}, {n_states})"
+        raise ModelError(f"R: has the shape {got}; it must be {told}")
     # Normalizing a row also scales its expected reward.
     sums = [
         np.asarray(P.multiply(R).sum(axis=1)).reshape(-1) / divisors(P.indptr, P.data)

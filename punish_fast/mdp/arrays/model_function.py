@@ -82,15 +82,11 @@ class _Rows:
         # Normalizing a row also scales the rewards of its transitions.
         earned = np.frombuffer(self.earned) / (divisors(indptr, data) if normalize else 1.0)
         columns = column[np.frombuffer(self.indices, np.int32)]
-        return from_scipy(
-            csr_array((data, columns, indptr), shape=(len(self.reward), n)),
-            np.frombuffer(self.reward) + earned,
-            np.frombuffer(self.state_ptr, np.int64),
-            ((), list(self.values.values())),
-            np.frombuffer(self.action, np.uint32),
-            normalize,
-            names=Names([self.states.ordered[k] for k in order.tolist()], self.actions.ordered),
-        )
+        matrix = csr_array((data, columns, indptr), shape=(len(self.reward), n))
+        state_ptr, action = np.frombuffer(self.state_ptr, np.int64), np.frombuffer(self.action, np.uint32)
+        names = Names([self.states.ordered[k] for k in order.tolist()], self.actions.ordered)
+        reward, ends = np.frombuffer(self.reward) + earned, ((), list(self.values.values()))
+        return from_scipy(matrix, reward, state_ptr, ends, action, normalize, names)
 
 
 def from_function(

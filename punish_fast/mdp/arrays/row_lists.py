@@ -131,9 +131,8 @@ def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, 
         pairs = sorted(actions.items()) if hasattr(actions, "items") else list(enumerate(actions))
         return [(int(label), [(p, s, r, bool(over)) for p, s, r, over in outcomes]) for label, outcomes in pairs]
     except (LookupError, TypeError, ValueError) as error:
-        raise ModelError(
-            f"env: P[{state}] is not a table of actions and their outcomes (probability, successor, reward, terminated)"
-        ) from error
+        told = "a table of actions and their outcomes (probability, successor, reward, terminated)"
+        raise ModelError(f"env: P[{state}] is not {told}") from error
 
 
 def _listed(name: str, given: Any) -> list[Any]:

@@ -23,18 +23,11 @@ class Candidates(NamedTuple):
     number: np.ndarray  # uint32 ``[n_states]``, number of candidates of each state
 
 
-class Greedy(NamedTuple):
-    """Output of `improve`: row values ``[n_rows]``, column values ``[n_columns]``, and the best row of each state."""
-
-    q: np.ndarray
-    v: np.ndarray
-    choice: np.ndarray
-
-
 @kernel
 def improve(begin, end, chunks, tensor, discount, slack, candidates, v, greedy, statistics):
     """Back up states from ``v`` over their candidates.
 
+    ``greedy`` receives row values ``[n_rows]``, column values ``[n_columns]``, and the best row of each state.
     First drop candidates whose value in the last backup was more than ``slack`` below the best value of their state.
     ``statistics[chunk]`` receives the smallest and the largest change of a state value, the number of states whose
     choice changed, and the number of entries read.

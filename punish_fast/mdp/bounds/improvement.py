@@ -36,7 +36,7 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import _improvement
-from punish_fast.mdp.bounds._improvement import Candidates, Greedy
+from punish_fast.mdp.bounds._improvement import Candidates
 from punish_fast.mdp.bounds.stopping_rule import discounted, terminal_values
 from punish_fast.mdp.chain import _policy_chain
 from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
@@ -207,7 +207,7 @@ class Improvement:
         chunks = self._chunks
         statistics = np.empty((len(chunks) - 1, 4))
         slack = np.inf if self.bound is None else self.bound.slack
-        greedy = Greedy(self._row_values(), self._out, self.choice.view(np.uint64))
+        greedy = self._row_values(), self._out, self.choice.view(np.uint64)
         args = chunks, self.tensor, self.discount, slack, self.candidates, before, greedy, statistics
         for_each(_improvement.improve, len(chunks) - 1, *args)
         self.v, self._out = self._out, before

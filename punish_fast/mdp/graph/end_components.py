@@ -111,16 +111,12 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     row = np.concatenate([outside, np.full(len(staying), -1)])[order]
     # Entries of a row that now have the same column are not added up, so nothing is rounded.
     column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)]).astype(np.int32)
-    quotient = MDP(
-        state_ptr=cumulated(np.bincount(owner, minlength=n_states)),
-        **select_rows(mdp, row, column),
-        reward=np.where(row >= 0, mdp.reward[row], 0.0),
-        terminal_reward=np.append(mdp.terminal_reward, 0.0),
-        layer_ptr=np.searchsorted(first, mdp.layer_ptr),
-        action=np.where(row >= 0, mdp.action[row], 0).astype(mdp.action.dtype),
-        rows_pay_ends=mdp.rows_pay_ends,
-        terminal_value=None if mdp.terminal_value is None else np.append(mdp.terminal_value, 0.0),
-    )
+    rows = select_rows(mdp, row, column) | {"reward": np.where(row >= 0, mdp.reward[row], 0.0)}
+    rows |= {"action": np.where(row >= 0, mdp.action[row], 0).astype(mdp.action.dtype), "names": None}
+    value = None if mdp.terminal_value is None else np.append(mdp.terminal_value, 0.0)
+    rows |= {"terminal_reward": np.append(mdp.terminal_reward, 0.0), "terminal_value": value}
+    pointers = cumulated(np.bincount(owner, minlength=n_states)), np.searchsorted(first, mdp.layer_ptr)
+    quotient = replace(mdp, state_ptr=pointers[0], layer_ptr=pointers[1], **rows)
     return Quotient(quotient, mdp, number, first, row, inside)
 
 

@@ -177,10 +177,8 @@ def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
     refuse_mask(name, marks, SolveError)
     marks = np.asarray(marks)
     if marks.dtype != bool or marks.shape not in ((mdp.n_states,), (mdp.n_columns,)):
-        raise SolveError(
-            f"{name}: {marks.dtype} {marks.shape}; it must be bool ({mdp.n_states},), or ({mdp.n_columns},) with "
-            "terminals"
-        )
+        allowed = f"bool ({mdp.n_states},), or ({mdp.n_columns},) with terminals"
+        raise SolveError(f"{name}: {marks.dtype} {marks.shape}; it must be {allowed}")
     columns[: len(marks)] = marks
     return columns
 

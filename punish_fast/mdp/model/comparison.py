@@ -121,30 +121,13 @@ def compare_solutions(
     disagreement = np.abs(first[own] - first[others]) + np.abs(second[own] - second[others])
     changed = own != others
     clear = changed & (disagreement > _TIE * max(np.abs(first).max(initial=0), np.abs(second).max(initial=0)))
-    return Comparison(
-        q=_differences(first, second),
-        v=_differences(first[own], second[others]),
-        choices=choices,
-        disagreement=disagreement,
-        n_states=np.diff(layer_ptr),
-        n_changed=_per_layer(layer_ptr, changed),
-        n_clear=_per_layer(layer_ptr, clear),
-    )
-
-
-def _per_layer(layer_ptr: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """Count the marked states of each layer."""
-    return np.diff(np.concatenate([[0], np.cumsum(marks)])[layer_ptr])
+    # Numbers of all states, and of those whose choices differ, or differ and are not tied, in each layer.
+    counts = (np.diff(np.append(0, np.cumsum(marks))[layer_ptr]) for marks in (np.ones_like(own), changed, clear))
+    q, v = _differences(first, second), _differences(first[own], second[others])
+    return Comparison(q, v, choices, disagreement, *counts)
 
 
 def _differences(first: np.ndarray, second: np.ndarray) -> Differences:
-    difference = second - first
-    if len(difference) == 0:
-        return Differences(0.0, 0.0, 0.0, 0.0)
-    absolute = np.abs(difference)
-    return Differences(
-        largest=float(absolute.max()),
-        mean=float(absolute.mean()),
-        rms=float(np.sqrt(np.mean(difference**2))),
-        bias=float(difference.mean()),
-    )
+    difference = second - first if len(first) else np.zeros(1)
+    absolute, squares = np.abs(difference), np.mean(difference**2)
+    return Differences(*map(float, (absolute.max(), absolute.mean(), np.sqrt(squares), difference.mean())))
