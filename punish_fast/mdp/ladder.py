@@ -1,14 +1,14 @@
 """The ladder: the solvers of Markov decision processes, in the order in which they are tried.
 
-An objective (``objectives``) reduces its MDP to a problem of one of three kinds: `Layers`, `Total` or `Gains`. `climb`
-tries the rungs for this kind in order. A rung returns values with an error bound within the tolerance, or `Unsolved`
-with the reason and the values found so far. Rounding can keep the tolerance out of reach, so most rungs also accept a
-bound of 1e-9 times the largest value. If all rungs fail, `climb` returns the best values found, and the objective
-refuses the MDP.
+An objective (``objectives``) reduces its MDP to one of three problems: `Layers`, `Total` or `Gains`. `climb` tries the
+rungs for this problem in order. A rung returns values with an error bound within the tolerance, or `Unsolved` with the
+reason and the values found so far. Rounding can keep the tolerance out of reach, so most rungs also accept a bound of
+1e-9 times the largest value. If all rungs fail, `climb` returns `Unsolved` with the best values found, and the
+objective raises `SolveError`.
 
-The order is from fast to reliable. Sweeps are fastest in most MDPs, but their number is proportional to the length of
-trajectories, and their rounding errors grow with it. The cost and the accuracy of an elimination do not depend on the
-length of trajectories. Fractions have no rounding errors, but become long in large components.
+Fast rungs come first, and reliable rungs last. Sweeps are fastest in most MDPs, but their number and their rounding
+errors grow with the length of trajectories. The cost and the accuracy of an elimination do not depend on the length of
+trajectories. Fractions have no rounding errors, but become long in large components.
 
 Rungs:
     sweeps over layers (`Layers`): In-place sweeps from the last layer to the first, or simultaneous updates.
@@ -28,17 +28,17 @@ Rungs:
         limits: 50 to 1,000 sweeps over a component, fewer if an elimination is cheap
         next: an elimination, because its cost does not depend on the length of trajectories
     elimination (`Total`): Policy iteration that evaluates each policy by an elimination without subtractions.
-        for: all of these
+        for: discounted and total rewards, and probabilities
         limits: 100 policies (up to 300 without a discount), 3e7 entries in the factors and 1e10 multiplications
         next: fractions, because they have no rounding errors
-    fractions (`Total`): Policy iteration in rational arithmetic. The bound contains rounded probabilities only.
-        for: all of these
+    fractions (`Total`): Policy iteration in rational arithmetic. The bound covers only rounded probabilities.
+        for: discounted and total rewards, and probabilities
         limits: 256 states with at most 32 in a component
         next: decimal numbers, because they are also accurate in large components
-    decimals (`Total`): Elimination with decimal numbers, which have more digits the longer trajectories last.
-        for: all of these
+    decimals (`Total`): Policy iteration with decimal numbers. Longer trajectories require more digits.
+        for: discounted and total rewards, and probabilities
         limits: 100 policies, and 5e7 digits in the process and the factors
-        next: the best bound, or more sweeps
+        next: the smallest bound so far, or more sweeps
     bound of the elimination (`Total`): The values of the elimination, if sweeps have a larger bound.
         for: discounted rewards
         limits: none
@@ -67,7 +67,7 @@ Rungs:
         for: average rewards
         limits: 32 states in an end component
         next: stationary weights, because they are accurate in chains of any size
-    stationary weights (`Gains`): Weights of the states, by an elimination without subtractions.
+    stationary weights (`Gains`): Stationary weights of the states, from an elimination without subtractions.
         for: average rewards in end components without choices
         limits: 3e7 entries in the factors and 1e10 multiplications
         next: more sweeps
@@ -90,7 +90,7 @@ from punish_fast.mdp.model.outcomes import Unsolved
 
 
 class Rung(NamedTuple):
-    """A solver in its place on the ladder."""
+    """A solver of the ladder."""
 
     name: str
     problem: Any  # class of the problem
@@ -99,7 +99,7 @@ class Rung(NamedTuple):
 
 
 def rungs() -> Iterator[Rung]:
-    """Yield all rungs in order. Their modules are imported only when they are reached."""
+    """Yield all rungs in order. Import the module of a rung only when the caller reaches the rung."""
     yield Rung("sweeps over layers", Layers, sweep_layers, lambda p: not p.is_flat)
     from punish_fast.mdp.methods.direct_iteration import solve_directly
 
@@ -133,10 +133,10 @@ def rungs() -> Iterator[Rung]:
 def climb(problem: Any) -> Any:
     """Try the rungs for a problem in order, and return the first solution, or `Unsolved` with the best values found.
 
-    If the time is over, return the best values found.
+    After the deadline, return the best values found.
 
     Raises:
-        SolveError: If the time is over and no error bound was proved.
+        SolveError: If the deadline passes before an error bound is proved.
     """
     told: list[str] = []
     best: Any = None
