@@ -1,4 +1,4 @@
-"""Example processes, with the names and numbers of pymdptoolbox."""
+"""Example processes of pymdptoolbox."""
 
 from typing import Any
 
@@ -24,10 +24,10 @@ def small() -> tuple[np.ndarray, np.ndarray]:
 
 
 def forest(S: int = 3, r1: float = 4, r2: float = 2, p: float = 0.1, is_sparse: bool = False) -> tuple[Any, np.ndarray]:
-    """Return the management of a forest that grows each year unless it burns down or is cut.
+    """Return a model of a forest that grows each year unless it burns down or is cut.
 
-    The state is the age of the forest, up to ``S - 1``. Action 0 waits, and action 1 cuts. Cutting a young forest pays
-    1, except at age 0.
+    The state is the age of the forest in years, up to ``S - 1``. Action 0 waits, and action 1 cuts. Cutting pays 0 at
+    age 0, ``r2`` at the last age, and 1 at other ages.
 
     Args:
         S: Number of states, at least 2.
@@ -66,7 +66,7 @@ def forest(S: int = 3, r1: float = 4, r2: float = 2, p: float = 0.1, is_sparse: 
 
 
 def rand(S: int, A: int, is_sparse: bool = False, mask: np.ndarray | None = None) -> tuple[Any, Any]:
-    """Return a random example, drawn from NumPy's global generator (``numpy.random.seed``) as by pymdptoolbox.
+    """Return a random example. NumPy's global generator draws the same numbers as in pymdptoolbox.
 
     Args:
         S: Number of states, at least 2.

@@ -1,8 +1,8 @@
 """Solvers with the class names, arguments and attributes of pymdptoolbox.
 
 All classes for discounted rewards use the same solver, so their results are equal: optimal values with an error of at
-most 1e-10, unless rounding prevents it. Arguments that limit iterations or set the initial values or policy are stored,
-but do not change the results.
+most 1e-10, unless rounding prevents it. Arguments that limit iterations or set the initial values or policy are stored.
+They do not change values.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class MDP:
     Attributes:
         S: Number of states.
         A: Number of actions.
-        P: Matrix of transition probabilities for each action, a tuple.
-        R: Expected rewards float64 ``[S]`` for each action, a tuple.
-        V: Optimal values as a tuple, or None before `run`.
-        policy: Optimal action of each state as a tuple, or None before `run`.
-        time: Duration of `run` in seconds, or None.
+        P: Tuple of transition matrices ``[S, S]``, one for each action.
+        R: Tuple of expected rewards, float64 ``[S]``, one array for each action.
+        V: Optimal values as a tuple. None until `run` is called.
+        policy: Optimal action of each state as a tuple. None until `run` is called.
+        time: Duration of `run` in seconds. None until `run` is called.
         iter: Number of iterations, at least 1 after `run`.
         verbose: True to print the error bound after each iteration.
 
@@ -145,7 +145,7 @@ class PolicyIteration(MDP):
 
 
 class FiniteHorizon(MDP):
-    """Rewards of ``N`` steps, followed by the values ``h`` ``[S]``.
+    """Optimal rewards of ``N`` steps. ``h`` ``[S]`` contains the values after the last step, 0 by default.
 
     `V` is float64 ``[S, N + 1]`` and `policy` int64 ``[S, N]``, with a column for each step.
     """
@@ -162,7 +162,7 @@ class FiniteHorizon(MDP):
 
 
 class RelativeValueIteration(MDP):
-    """Average rewards per step. After `run`, ``average_reward`` is their maximum, and `V` contains relative values.
+    """Maximum average reward per step. After `run`, ``average_reward`` is this maximum, and `V` has relative values.
 
     The relative value of the last state is the average reward. `run` raises `SolveError` if the average reward depends
     on the initial state.
@@ -178,8 +178,8 @@ class RelativeValueIteration(MDP):
         if getSpan(found.gain) > 2 * found.error_bound:
             told = f"from {found.gain.min():.9g} to {found.gain.max():.9g}"
             raise SolveError(f"average_reward: differs between states, {told}; use punish_fast.mdp.average_reward")
-        # The policy may be improved in states that are not visited in the long run. Row values that differ by at most
-        # 1e-9 of the largest one are tied.
+        # Improve the policy in states that are not visited in the long run, at most `max_iter` times. Row values that
+        # differ by at most 1e-9 of the largest one are tied.
         for _ in range(int(self.max_iter) * int(np.isfinite(found.bias).all())):
             q = mdp.reward + mdp.to_scipy() @ found.bias
             least = best_values(mdp.state_ptr, q) - 1e-9 * float(np.abs(q).max())
@@ -192,7 +192,7 @@ class RelativeValueIteration(MDP):
 
 
 def QLearning(*_args: Any, **_options: Any) -> NoReturn:
-    """Raise an error, because learning by trial and error gives no exact values.
+    """Raise an error, because Q-learning only estimates values.
 
     Raises:
         SolveError: Always.

@@ -39,7 +39,7 @@ def checkSquareStochastic(matrix: Any) -> None:
         matrix: Dense or sparse matrix.
 
     Raises:
-        ModelError: If the matrix is not square, has a negative entry or a row that does not add up to 1.
+        ModelError: If the matrix is not square, an entry is negative, or a row does not add up to 1.
 
     Examples:
         >>> checkSquareStochastic([[0.5, 0.5], [0, 1]])
@@ -50,7 +50,7 @@ def checkSquareStochastic(matrix: Any) -> None:
 
 
 def isSquare(matrix: Any) -> bool:
-    """Return True if a dense or sparse matrix has as many rows as columns.
+    """Return True if a dense or sparse matrix is square.
 
     Args:
         matrix: Dense or sparse matrix.
@@ -63,7 +63,7 @@ def isSquare(matrix: Any) -> bool:
 
 
 def isStochastic(matrix: Any) -> bool:
-    """Return True if each row of a dense or sparse matrix adds up to 1 up to an error of 1e-12.
+    """Return True if each row of a dense or sparse matrix adds up to 1 with an error of at most 1e-12.
 
     Args:
         matrix: Dense or sparse matrix.
