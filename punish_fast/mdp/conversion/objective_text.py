@@ -51,16 +51,16 @@ class NameUnknownError(PunishFastError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class NamedProcess:
-    """MDP with named labels, rewards and actions, for example from another program.
+    """MDP with labeled states, named rewards and named actions, for example from a UMB file.
 
     The MDP has no terminals. A final state leads to itself.
 
     Attributes:
         mdp: The MDP. Its rewards are 0, and its action labels are indices into ``actions``.
-        labels: Mask of the states with each label, bool ``[n_states]``, by name.
-        rewards: Expected immediate rewards, float64 ``[n_rows]``, by name.
+        labels: For each label, a mask of the states with this label, bool ``[n_states]``.
+        rewards: For each name, expected immediate rewards, float64 ``[n_rows]``.
         initial: int64 ``[n]``, initial states.
-        actions: Names of actions, empty if actions are only numbered.
+        actions: Names of actions. Empty if actions have no names.
     """
 
     mdp: MDP
@@ -82,7 +82,7 @@ class NamedProcess:
             bool ``[n_states]``.
 
         Raises:
-            ValueError: If no state has the label. The message lists all labels.
+            ValueError: If the label is unknown. The message lists known labels.
 
         Examples:
             >>> import numpy as np
@@ -97,7 +97,7 @@ class NamedProcess:
         return self.labels[name]
 
     def paying(self, name: str | None = None) -> MDP:
-        """Return the MDP with the rewards of a name.
+        """Return the MDP with one kind of reward.
 
         Args:
             name: Name of the rewards. It is optional if the process has only one kind of reward.
@@ -170,7 +170,7 @@ Formula = Callable[[NamedProcess], np.ndarray]
 
 
 class ObjectiveError(PunishFastError, ValueError):
-    """Raised for an invalid or unsupported objective; the message gives the reason."""
+    """Raised for an invalid or unsupported objective. The message contains the reason."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def parse_objective(text: str) -> Objective:
 def solve_objective(
     process: NamedProcess, objective: Objective, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
 ) -> BoundedValues | Solution:
-    """Find the values of an objective from all states.
+    """Find the values of an objective in all states.
 
     ``discount``, from 0 to below 1 and by default 0.95, is allowed only for rewards without a path.
     """
@@ -267,7 +267,7 @@ def _discounted(process: NamedProcess, objective: Objective, discount: float, to
 def _path(text: str, path: str, kind: str) -> dict[str, str | None]:
     """Parse ``[...]``, a part of ``text``, and return its parts as Python expressions."""
     unknown = _KNOWN.sub("", path, count=1)
-    # Python's operators ~, & and | have the same precedence. Names are written in hexadecimal digits.
+    # Python's ~, & and | have the same precedence as !, & and |. Names are encoded as hexadecimal digits.
     python = _NAME.sub(lambda name: f" _{name[1].encode(errors='surrogatepass').hex()} ", path).replace("!", "~")
     found = _PATHS[kind].fullmatch(python)
     if found is None and not unknown and kind == "R" and _PATHS["P"].fullmatch(python):
@@ -311,7 +311,7 @@ def _fault(text: str, found: str = "") -> ObjectiveError:
 
 
 def _reason(text: str) -> str:
-    """Return a fragment that names unmatched brackets or an unsupported operator; a semicolon if there are neither."""
+    """Return a phrase about unmatched brackets or an unsupported operator, or a semicolon if there are neither."""
     unnamed = _NAME.sub('""', text.strip())
     if any(unnamed.count(left) != unnamed.count(right) for left, right in ("[]", "()", "{}")):
         return ": brackets do not match; "

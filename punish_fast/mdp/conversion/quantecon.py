@@ -13,7 +13,7 @@ def to_quantecon(mdp: MDP, discount: float) -> Any:
     """Return a ``quantecon.markov.DiscreteDP`` in state-action pair form, with ``n_columns`` states.
 
     Terminals become the last states. Each has a single row, labeled 0, that leads back to the terminal and pays its
-    reward. The value of a terminal that ends the episode is added, discounted, to the rewards of the rows that lead to
+    reward. The discounted value of a terminal that ends the episode is added to the rewards of the rows that lead to
     it. All other rows keep the labels in ``action``.
 
     Args:
