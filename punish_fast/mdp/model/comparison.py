@@ -36,7 +36,7 @@ class Differences:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Differences between two solutions. `compare_solutions` returns it.
+    """Result of `compare_solutions`: differences between two solutions.
 
     If the choices of the solutions differ in a state, each solution assigns a *regret* to the other's choice: the
     difference between the values of its own choice and of the other's. The *disagreement* is the sum of both absolute
@@ -61,7 +61,7 @@ class Comparison:
     n_clear: np.ndarray
 
     def largest(self, count: int) -> np.ndarray:
-        """Return the states with the largest disagreement, without ties.
+        """Return the states with the largest disagreement, excluding ties.
 
         Args:
             count: Maximum number of states.
@@ -102,7 +102,7 @@ def compare_solutions(
         ArgumentError: If an array does not have one finite value per row.
 
     Examples:
-        Two states with two rows each. Only in state 1, the solutions choose different rows:
+        Each of two states has two rows. The solutions choose different rows only in state 1:
 
         >>> ptr, layers = np.array([0, 2, 4]), np.array([0, 2])
         >>> found = compare_solutions(ptr, layers, np.array([0.0, 1.0, 3.0, 2.0]), np.array([0.0, 1.5, 2.0, 4.0]))

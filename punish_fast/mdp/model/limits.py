@@ -20,7 +20,7 @@ METHODS = ("auto", *SWEEP_METHODS, *GENERAL_METHODS)
 OBJECTIVES = ("discounted", "reach-probability")
 DEFAULT_DISCOUNT = 0.95
 DEFAULT_TOLERANCE = 1e-10
-# Error bound, as a share of the largest value, that is accepted as the limit set by rounding.
+# Largest accepted error bound, as a fraction of the largest value, if rounding makes the tolerance unattainable.
 PRECISION = 1e-9
 # Called with the name of the stage, the number of sweeps or policies, and the error bound.
 Progress = Callable[[str, int, float], None]
@@ -39,18 +39,18 @@ class SolveError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class SolverLimits:
-    """Error bound to reach, limits on the computation, and its callbacks. Pass it to `solve` as ``tolerance``.
+    """Tolerance, limits and callbacks of a solver. Pass an object to `solve` as ``tolerance``.
 
     Attributes:
         tolerance: Error bound to reach, in the unit of the values.
         max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers, by
             default 100,000.
         max_seconds: Maximum duration of the computation in seconds, unlimited by default. It is checked after every
-            sweep and before every policy evaluation. The values found until then are returned if they have a proved
-            error bound; otherwise, `SolveError` is raised.
+            sweep and before every policy evaluation. After this time, the solver returns the best values found, or
+            raises `SolveError` if no error bound is proved.
         progress: Called as ``progress(sweeps, error_bound)`` after every sweep.
-        is_patient: True to try bounds whose distance from the values grows with the number of remaining steps if a
-            constant distance fails.
+        is_patient: True to try bounds at a distance from the values that grows with the number of remaining steps, if
+            bounds at a constant distance fail.
         initial_values: float64 ``[n_states]``, initial values of a solver without layers. Zeros if None.
         save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
             changes this array in place. To resume, pass a saved copy as the argument ``initial_values`` of `solve`.
@@ -89,7 +89,7 @@ class SolverLimits:
             raise SolveError(f"max_seconds: {shown(self.max_seconds)} is not allowed; it must be a number above 0")
 
     def started(self) -> SolverLimits:
-        """Return the limits with a deadline ``max_seconds`` from now, unless there is one already.
+        """Return the limits with a deadline ``max_seconds`` from now, unless a deadline is already set.
 
         Examples:
             >>> SolverLimits(1e-6, max_seconds=60).started().is_over
@@ -108,14 +108,14 @@ class SolverLimits:
 def limits_of(
     tolerance: float, max_sweeps: int, max_seconds: float = math.inf, progress: Progress | None = None
 ) -> SolverLimits:
-    """Check the limits of an objective, and start their clock. Progress is reported under the name ``"solve"``."""
+    """Check limits, and set their deadline. ``progress`` is called with the stage ``"solve"``."""
     _, tolerance = check_options(tolerance=tolerance)
     told = keep_quiet if progress is None else partial(progress, "solve")
     return SolverLimits(tolerance, max_sweeps, max_seconds, told).started()
 
 
 def quiet(limits: SolverLimits, tolerance: float, max_sweeps: int | None = None) -> SolverLimits:
-    """Return the limits of a part of the computation that reports no progress."""
+    """Return limits for a part of the computation that reports no progress."""
     most = limits.max_sweeps if max_sweeps is None else max_sweeps
     return replace(limits, tolerance=tolerance, max_sweeps=most, progress=keep_quiet)
 
@@ -149,7 +149,7 @@ def discount_of(given: Any) -> float:
     """Convert a discount, a real number of any type, to float.
 
     Raises:
-        SolveError: If the discount is not from 0 to 1, or is not 1 but rounds to 1.
+        SolveError: If the discount is out of range, or is below 1 but rounds to 1.
     """
     discount = as_float(given)
     check_allowed(0 <= discount <= 1 and given >= 0, SolveError, "discount", shown(given), "a number from 0 to 1")

@@ -27,10 +27,10 @@ class MDP(StoredProcess):
     """A sparse Markov decision process.
 
     A state has one or more *rows*, one for each action. A row has a reward and a probability distribution over
-    *columns*: the states, followed by absorbing *terminals*. A terminal either leads to itself and pays a reward
-    at every step, or ends the episode with a value. The value of a terminal that pays is ``reward / (1 - discount)``.
-    Without a discount, its reward counts once, on entry. States are grouped into *layers*, runs of consecutive states
-    that are updated together.
+    *columns*: the states, followed by absorbing *terminals*. A terminal either leads to itself and pays a reward at
+    every step, or ends the episode with a value. The value of a terminal that pays a reward is ``reward / (1 -
+    discount)``. Without a discount, the reward counts once, on entry. States are grouped into *layers*, runs of
+    consecutive states that are updated together.
 
     State ``s`` has the rows ``r`` with ``state_ptr[s] <= r < state_ptr[s + 1]``. Row ``r`` leads to column
     ``indices[k]`` with probability ``data[k]`` for ``indptr[r] <= k < indptr[r + 1]``. A *compact* MDP stores
@@ -51,10 +51,10 @@ class MDP(StoredProcess):
         action: uint8 ``[n_rows]``, action label of each row. The dtype is uint16 or uint32 if a label is above 255.
         data_ptr: int64 ``[n_rows]``, offset of each row's probabilities in ``data``, at most ``indptr[row]``, or None
             if the MDP is not compact.
-        rows_pay_ends: True if the rewards of rows already contain the reward of the terminal on entry, as they do in
-            Punish. Total rewards without a discount then do not count it again.
-        terminal_value: float64 ``[n_terminals]``, value of each terminal at which the episode ends, at any discount, or
-            None if no terminal has one. It is 0 for terminals with a reward.
+        rows_pay_ends: True if the rewards of rows already contain the terminal's reward on entry (as in Punish). Total
+            rewards without a discount then do not count this reward again.
+        terminal_value: float64 ``[n_terminals]``, value of each terminal that ends the episode, at any discount, and 0
+            for terminals with a reward. None if no terminal has a value.
         names: Names of states and actions for messages and results, or None.
 
     Examples:
@@ -93,10 +93,9 @@ class MDP(StoredProcess):
     def max_row_sum_error(self) -> float:
         """Largest absolute difference between 1 and the exact sum of a row, or infinity if a sum is not finite.
 
-        This takes about as long as a sweep.
+        The computation takes about as long as a sweep.
         """
         _, deviation = row_sums(self.indptr, self.data, self.data_ptr)
-        # NaN counts as infinite.
         largest = float(np.abs(deviation).max(initial=0))
         return largest if largest < np.inf else np.inf  # NaN counts as infinite
 
@@ -159,7 +158,7 @@ class MDP(StoredProcess):
         return replace(self, indptr=indptr, indices=indices, data=data)
 
     def to_scipy(self) -> sparse.csr_array:
-        """Return the probabilities as a SciPy CSR array ``[n_rows, n_columns]`` that shares memory if possible.
+        """Return the probabilities as a SciPy CSR array ``[n_rows, n_columns]``, if possible without copying them.
 
         Examples:
             >>> MDP.from_dense([[[0.5, 0.5], [0.0, 1.0]]], R=np.array([1.0, 0.0])).to_scipy().toarray()
@@ -167,7 +166,8 @@ class MDP(StoredProcess):
                    [0. , 1. ]])
         """
         mdp = self.expanded()
-        # SciPy requires one dtype for both index arrays. Converting the pointers copies less than converting columns.
+        # SciPy requires one dtype for both index arrays. Converting pointers copies less memory than converting
+        # columns.
         indptr = mdp.indptr.astype(np.int32) if mdp.nnz <= np.iinfo(np.int32).max else mdp.indptr
         return sparse.csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
@@ -212,11 +212,11 @@ class MDP(StoredProcess):
             model: ``model(state)`` returns either a number, the value at which the episode ends in this state, or a
                 mapping from each action to a pair ``(reward, successors)``. Successors are a mapping ``{successor:
                 probability}``, a list of pairs ``(successor, probability)``, or a list of triples ``(successor,
-                probability, reward)``, whose rewards are added to the reward of the action.
+                probability, reward)``. The rewards of triples are added to the reward of the action.
             initial: Initial states. The MDP consists of all states that the model reaches from them.
-            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
             max_states: Maximum number of states and terminals.
-            progress: Called at intervals as ``progress(n_described, n_found)`` with numbers of states.
+            progress: Called as ``progress(n_described, n_found)`` every 16,384 states, with numbers of states.
 
         Returns:
             The MDP, with all states in one layer, in the order in which they were found. Rows are in the order of the
@@ -227,7 +227,7 @@ class MDP(StoredProcess):
                 contains the state, the action and the value.
 
         Examples:
-            A gambler bets up to all of his coins at a chance of 0.4 until he has 0 or 4:
+            A gambler bets some or all of his coins, and wins with probability 0.4, until he has 0 or 4 coins:
 
             >>> from punish_fast.mdp import solve
             >>> def model(coins):
@@ -265,7 +265,7 @@ class MDP(StoredProcess):
             state_ptr: ``[n_states + 1]``, row offsets of the states.
             terminal_reward: ``[n_terminals]``, reward of each terminal at every step. By default, all are 0.
             terminal_value: ``[n_terminals]``, value of each terminal at which the episode ends. By default, all are 0.
-            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
             names: Names of states and actions. The action label of a row is its index in the state.
 
         Returns:
@@ -292,9 +292,10 @@ class MDP(StoredProcess):
             P: Transition probabilities, an array ``[n_actions, n_states, n_states]`` or a list of sparse matrices
                 ``[n_states, n_states]``, one for each action.
             R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]`` (minus infinity
-                excludes an action), or of transitions ``[n_actions, n_states, n_states]``, as an array or a list.
-                Or a list of vectors ``[n_states]``, one for each action, unless there are as many states as actions.
-            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+                excludes an action), or of transitions ``[n_actions, n_states, n_states]``, as an array or a list. A
+                list of vectors ``[n_states]``, one for each action, is also allowed unless there are as many states as
+                actions.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
             names: Names of states and actions.
 
         Returns:
@@ -318,7 +319,7 @@ class MDP(StoredProcess):
 
         Args:
             ddp: The ``DiscreteDP``. Actions with a reward of minus infinity are left out.
-            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
 
         Returns:
             The MDP, with all states in one layer and without terminals. The action labels are QuantEcon's indices.
@@ -342,7 +343,7 @@ class MDP(StoredProcess):
             env: The environment, or any object with a table ``P`` of this form. ``P[state][action]`` lists outcomes
                 ``(probability, successor, reward, terminated)``. Outcomes that end an episode lead to a single terminal
                 with reward 0. The successor of any other outcome must be a state of the table.
-            normalize: Accept rows with any positive sum, such as counts. By default, the sum is within 1e-12 of 1.
+            normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
             names: Names of states and actions.
 
         Returns:
@@ -455,7 +456,7 @@ def normalized(mdp: MDP) -> MDP:
 
 
 def negated(mdp: Process) -> MDP:
-    """Return an MDP with the opposite rewards and values of terminals, whose maximum is minus the minimum of ``mdp``.
+    """Return an MDP with negated rewards and terminal values. Its maximum is minus the minimum of ``mdp``.
 
     Raises:
         ModelError: If ``mdp`` does not store its transitions.

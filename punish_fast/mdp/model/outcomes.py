@@ -36,10 +36,10 @@ class Exact:
 
     v: np.ndarray  # float64 [n_states], values
     choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
-    # Upper bound on the error of `v`, and on `v` minus the values of the policy; infinite if no bound could be proved.
+    # Upper bound on the error of `v`, and on `v` minus the values of the policy. It is infinite if no bound was proved.
     error_bound: float
     rounds: int  # number of sweeps plus number of policies evaluated
-    policies: int = 0  # number of policies evaluated; 0 if sweeps were sufficient
+    policies: int = 0  # number of policies evaluated, or 0 if sweeps were sufficient
     q: np.ndarray | None = None  # float64 [n_rows], values of rows, if they were computed
     reason: str = ""  # names of the rungs tried
     log: Log = field(default_factory=Log)  # statistics of each sweep, if they were recorded
@@ -50,4 +50,4 @@ class Unsolved:
     """Failure of a rung: the reason, and the values found before."""
 
     reason: str
-    found: Any = None  # values found so far with their bound, which may be infinite; None if nothing was computed
+    found: Any = None  # values found so far with a finite or infinite bound, or None if nothing was computed

@@ -29,7 +29,7 @@ class RowChoices(NamedTuple):
 
 
 class Backups(Protocol):
-    """Backups of the states of a layer from values ``v``, float64 ``[n_columns]``, into ``out``.
+    """Backups of a layer's states from values ``v``, float64 ``[n_columns]``, into ``out``.
 
     On entry, ``out`` must be equal to ``v``. It may be ``v`` itself if no state of the layer leads to that layer.
     """
@@ -63,7 +63,7 @@ class NonzeroCount(NamedTuple):
 
 
 class Process(ABC):
-    """Markov decision process with stored or computed transitions. Its arrays are described in `MDP`."""
+    """Markov decision process with stored or computed transitions. `MDP` describes its arrays."""
 
     state_ptr: np.ndarray
     reward: np.ndarray

@@ -1,4 +1,4 @@
-"""Results of solvers by the names of states and actions: as tables, data frames and files."""
+"""Results of solvers as tables, data frames and files, with names of states and actions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def bracketed_by(v: np.ndarray, error_bound: float) -> tuple[np.ndarray, np.ndar
 
 
 class StateValues(ABC):
-    """Values and policy of all states, by name. `Solution`, `BoundedValues` and `AverageReward` are results.
+    """Base class of `Solution`, `BoundedValues` and `AverageReward`: values and policy of all states, by name.
 
     Examples:
         >>> from punish_fast.mdp import MDP, solve
@@ -72,7 +72,7 @@ class StateValues(ABC):
 
     @property
     def state_ptr(self) -> np.ndarray:
-        """Row offsets of the states of the MDP, int64 ``[n_states + 1]``."""
+        """Row offsets of the MDP's states, int64 ``[n_states + 1]``."""
         return self.rows.state_ptr
 
     @property
@@ -126,7 +126,7 @@ class StateValues(ABC):
             most_rows: Maximum number of states. If there are more, the states in the middle are left out.
 
         Returns:
-            The table, aligned text with a line for the names of the columns.
+            Aligned text. The first line contains the names of the columns.
 
         Examples:
             >>> from punish_fast.mdp import from_rows, solve
@@ -163,8 +163,8 @@ class StateValues(ABC):
         """Return the columns of `to_dict` as a data frame.
 
         Returns:
-            A pandas ``DataFrame`` if pandas is installed, otherwise a polars ``DataFrame``. Names that are not all
-            numbers or all text become text.
+            A pandas ``DataFrame`` if pandas is installed, otherwise a polars ``DataFrame``. Names are converted to text
+            unless all of them are text or numbers of one type.
 
         Raises:
             ExtraError: If neither pandas nor polars is installed.
@@ -184,8 +184,8 @@ class StateValues(ABC):
         """Write the columns of `to_dict` to a file. An existing file is replaced only if writing succeeds.
 
         Args:
-            path: Path of a file that ends with ``.csv``, ``.npz`` or ``.parquet``. Names that are not all numbers or
-                all text become text.
+            path: Path of a file that ends with ``.csv``, ``.npz`` or ``.parquet``. Names are converted to text unless
+                all of them are text or numbers of one type.
 
         Raises:
             ArgumentError: If the path has another ending.
@@ -250,7 +250,7 @@ class StateValues(ABC):
         return found | {"action": [self._action(k) for k in states]}
 
     def _plain(self) -> dict[str, list[Any]]:
-        """Return the columns, with text in place of names that are not all of one simple type."""
+        """Return the columns. Convert a column to text unless its entries are all bool, int, float or str."""
         columns = self.to_dict()
         for name, column in columns.items():
             if not any({*map(type, column)} <= {kind} for kind in (bool, int, float, str)):

@@ -14,12 +14,12 @@ from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by
 
 @dataclass
 class Log:
-    """Statistics of each sweep, one list entry for each.
+    """Statistics of sweeps. Each list has one entry per sweep.
 
     Attributes:
         residual: Largest absolute change of a state value.
         seconds: Duration in seconds.
-        rmse: Euclidean norm of the changes of row values and of the values of terminals (method ``"jacobi"`` only).
+        rmse: Euclidean norm of the changes of row values and terminal values (method ``"jacobi"`` only).
         choice_changes: Number of states whose greedy row changed (method ``"jacobi"`` only).
     """
 
@@ -31,10 +31,10 @@ class Log:
 
 @dataclass(frozen=True, eq=False)
 class Solution(StateValues):
-    """Values and policy of a Markov decision process, and statistics of the solver. `solve` returns it.
+    """Result of `solve`: values and policy of a Markov decision process, and statistics of the solver.
 
     Values are in the unit of the rewards, or probabilities if the objective is ``"reach-probability"``. `StateValues`
-    describes the policy, and access by name.
+    describes the policy and access by name.
 
     Attributes:
         v: float64 ``[n_states]``, state values. ``v[s]`` is the best ``q`` among the rows of ``s``.
@@ -44,7 +44,7 @@ class Solution(StateValues):
         method: ``"auto"``, ``"layered"``, ``"jacobi"``, ``"modified-policy-iteration"`` or ``"policy-iteration"``.
         tolerance: Requested error bound, or None if a number of sweeps was requested.
         sweeps: Number of sweeps. For both methods of policy iteration, this is the number of backups of all states. For
-            MDPs solved by component, it is 1 plus the number of sweeps over large or slow components. Each policy
+            MDPs solved by component, this is 1 plus the number of sweeps over large or slow components. Each policy
             evaluated counts as a sweep.
         residual: Largest absolute change of a state value in the last sweep. If the solver finished with policy
             iteration or solved the MDP by component, the residual is the error bound.
@@ -52,7 +52,7 @@ class Solution(StateValues):
             least ``v`` minus this bound, so it is below the optimum by at most twice the bound.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
         rows: Rows of the MDP.
-        log: Statistics of each sweep, with one more entry if other methods took over from sweeps.
+        log: Statistics of each sweep, with one more entry if another solver finished.
         policies: Number of policies that exact policy iteration evaluated, or 0 if sweeps were sufficient.
         maximize: False if values were minimized.
         reason: Names of the solvers that were tried, in order, with the reason why each except the last one failed.
@@ -130,9 +130,9 @@ class Solution(StateValues):
 
 @dataclass(frozen=True, eq=False)
 class BoundedValues(StateValues):
-    """Optimal values of an objective, or the values of a policy, with proved bounds.
+    """Result of `reach_probability` and `total_reward`: optimal values, or values of a policy, with proved bounds.
 
-    `reach_probability` and `total_reward` return it. `StateValues` describes the policy, and access by name.
+    `StateValues` describes the policy and access by name.
 
     Attributes:
         v: float64 ``[n_states]``, values: probabilities, or rewards in the unit of the MDP's rewards.

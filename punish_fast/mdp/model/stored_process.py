@@ -4,7 +4,7 @@
 terms, ``|r| + g sum P |v|``, with unit roundoff ``u`` [Higham 2002, ch. 3]. This bound includes up to four roundings of
 stored probabilities. The best value of a state lies between the largest lower bound and the largest upper bound on the
 values of its rows, so a row that is far worse than the best one does not matter. The largest reward and value of an MDP
-bound the terms of all rows without reading them, but then one large reward loosens the bound for all values. If the
+bound the terms of all rows without reading the rows, but one large reward loosens this bound for all values. If the
 resulting bound is too large, `rounding_of_backup` reads all rows for a tighter bound.
 """
 
@@ -36,7 +36,7 @@ class StoredProcess(Process):
 
     @property
     def nnz(self) -> int:
-        """Number of entries of all rows, including entries of probability 0."""
+        """Number of entries in all rows, including entries of probability 0."""
         return len(self.indices)
 
     @property

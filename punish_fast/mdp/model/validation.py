@@ -1,4 +1,4 @@
-"""Validation of the arrays of a Markov decision process."""
+"""Validation of arrays that describe a Markov decision process."""
 
 from functools import partial
 from typing import Any
