@@ -1,6 +1,6 @@
 """Arrays of MDPs from the arrays of other libraries.
 
-Any sparse format, order, integer type or memory layout is accepted. The input is checked first; then duplicate entries
+Any sparse format, order, integer type or memory layout is accepted. The input is checked first. Then duplicate entries
 of a row are added up with compensated summation, and zeros are removed. A row whose exact sum differs from 1 by more
 than rounding is divided by that sum, so every probability is the given one divided by the exact sum, up to a few
 rounding units. Arrays that need no change are not copied. Error messages name the row, column and value of invalid
@@ -95,7 +95,7 @@ def from_table(
 ) -> ModelArrays:
     """Build an MDP in which all states have the same actions, except for excluded actions.
 
-    ``matrices`` contains the transitions of each action, ``[n_states, n_states]``. Columns may be duplicates.
+    ``matrices`` contains the transitions of each action, ``[n_states, n_states]``. A row may contain duplicate columns.
     ``reward``, float64 ``[n_states, n_actions]``, is minus infinity for excluded actions.
     """
     from scipy.sparse import csr_array, vstack

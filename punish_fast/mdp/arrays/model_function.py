@@ -26,7 +26,7 @@ _MOST_STATES = 2**31 - 1
 
 
 class _Numbers(dict[Any, int]):
-    """Numbers of keys, in the order of the first look-up."""
+    """Mapping that numbers keys in the order of their first look-up."""
 
     def __init__(self) -> None:
         self.ordered: list[Any] = []

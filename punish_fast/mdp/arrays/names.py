@@ -1,4 +1,4 @@
-"""Names of the states and actions of an MDP."""
+"""Names of states and actions in an MDP."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -13,7 +13,7 @@ from punish_fast.runtime.errors import shown
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """Names of the states and actions of an MDP, any hashable values without duplicates.
+    """Names of states and actions in an MDP: hashable values without duplicates.
 
     Attributes:
         states: Names of the states and, optionally, of the terminals that follow them. Empty if states have no names.
@@ -37,7 +37,7 @@ class Names:
         """Return the name of a state or terminal.
 
         Args:
-            column: Index of the state, or of the terminal after the states.
+            column: Index of the column. Terminals follow the states.
 
         Returns:
             The name, or the index if it has no name.
@@ -65,7 +65,7 @@ class Names:
 
 
 def flaw_of_names(names: Any, n_states: int, n_columns: int, n_labels: int) -> str | None:
-    """Describe the first flaw of the names of an MDP, or return None if they are valid."""
+    """Describe the first invalid name of an MDP, or return None if all names are valid."""
     if not isinstance(names, Names):
         return f"{type(names).__name__} is not allowed; it must be Names(states=..., actions=...)"
     if len(names.states) not in (0, n_states, n_columns):
@@ -107,6 +107,6 @@ def pair_name(names: Names | None, state: Any, label: Any) -> str:
 
 
 def entry_name(names: Names | None, column: int) -> str:
-    """Return a phrase that names the column of an entry in messages."""
+    """Return a phrase for messages that identifies the column of an entry."""
     is_named = names is not None and column < len(names.states)
     return f"for the successor {state_name(names, column)}" if is_named else f"in column {column}"

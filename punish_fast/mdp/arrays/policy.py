@@ -9,7 +9,7 @@ solved games of Punish, unequal values differ by at least 1e-10.
 
 **The policy of a solution.** A policy loses the difference between tied values each time it takes the row with the
 lower value. A solver therefore takes the first of tied rows only if the resulting policy provably attains the computed
-values up to the error bound. Otherwise it takes the rows of a policy with a proof (``component_solver.py``).
+values up to the error bound. Otherwise it takes the rows of a policy whose values are proved (``component_solver.py``).
 """
 
 from typing import Any
@@ -26,12 +26,12 @@ SUM_TOLERANCE = 1e-9
 TIE = 1e-12
 
 
-# Message about arguments with masked entries, whose hidden numbers NumPy would use.
+# Error message for masked arrays, because NumPy would use the masked numbers.
 MASKED = "has masked entries; pass an array without a mask, such as array.filled(value)"
 
 
 class PolicyError(PunishFastError, ValueError):
-    """Raised for an invalid policy, temperature or array. The message begins with its name."""
+    """Raised for an invalid policy, temperature or array. The message begins with the name of the argument."""
 
 
 def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyError) -> None:
@@ -65,7 +65,7 @@ def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
 
 
 def tie_of(v: np.ndarray) -> float:
-    """Return the largest difference between row values that counts as a tie if the state values are ``v``."""
+    """Return the largest difference between row values that counts as a tie, given the state values ``v``."""
     return TIE * max(float(v.max(initial=0)), -float(v.min(initial=0)))
 
 

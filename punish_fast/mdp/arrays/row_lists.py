@@ -151,7 +151,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _whole_number(name: str, value: Any) -> int:
-    """Convert a whole number to int; 1.0 is valid, True is not."""
+    """Convert a whole number to int. Accept 1.0, but not True."""
     try:
         whole = None if isinstance(value, bool | str) else int(value)
     except (OverflowError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Validation of rows: invalid columns and probabilities, and sums of probabilities other than 1."""
+"""Sums of rows, and error messages for invalid rows."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from punish_fast.runtime.parallel import for_chunks
 
 # Largest accepted difference between 1 and the sum of a row.
 SUM_TOLERANCE = 1e-12
-# Rows whose sum differs from 1 by more than this are divided by their sum. The division rounds twice, which leaves a
+# Rows whose sum differs from 1 by more than this are divided by their sum. The two roundings of the division leave a
 # difference of at most half this value.
 ROUNDING = 2.0**-51
 # One thread can sum this many entries before other threads have started.
@@ -27,7 +27,7 @@ class ModelError(PunishFastError, ValueError):
 
 
 def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return each row's sum and its exact sum minus 1, both float64 ``[n_rows]``; not finite if the sum overflows."""
+    """Return each row's rounded sum and its exact sum minus 1, float64 ``[n_rows]``, not finite after an overflow."""
     indptr = indptr.astype(np.int64, copy=False)
     total, deviation = np.empty(len(indptr) - 1), np.empty(len(indptr) - 1)
     first = indptr[:-1] if data_ptr is None else data_ptr
