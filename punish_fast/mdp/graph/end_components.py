@@ -1,13 +1,13 @@
-"""Collapse of end components, so that an MDP with infinite runs becomes one that terminates.
+"""Collapse of end components. The result is an MDP whose runs all end.
 
 An *end component* is a set of states, with rows that never leave it, in which all states can reach each other: a policy
-can remain there forever and visit all states. If its rows have no reward, moving within it is free, so all its states
-have the same value; but every sufficiently large constant solves the component's equations, and sweeps might not find
-the right one. A policy can leave by any other row of these states, or stay forever without reward. The *quotient*
-therefore has one state for each maximal end component, with the rows that may leave it and an additional row that leads
-to a terminal of value 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows can be
-repeated forever, every policy of the quotient terminates, and error bounds that assume this hold for the quotient,
-hence for the original MDP.
+can remain there forever and visit all states. If its rows have no reward, moving between its states is free, so all its
+states have the same value. However, every sufficiently large constant solves the component's equations, so sweeps might
+converge to a wrong value. A policy can leave by any other row of these states, or stay forever without reward. The
+*quotient* therefore has one state for each maximal end component, with the rows that may leave it and an additional row
+that leads to a terminal of value 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows
+can be repeated forever, every policy of the quotient terminates, and error bounds that assume this hold for the
+quotient, hence for the original MDP.
 
 Maximal end components are found from strongly connected components. First drop rows that may lead to a terminal, or to
 a state with no remaining rows except self-loops, until no such row is left. Then find the strongly connected components
@@ -15,11 +15,11 @@ of the remaining rows, and drop the rows that may leave their component. Repeat 
 
 **Leaving.** Staying in a component for one more step has the same value as leaving it, so a policy that is greedy for
 the values might never leave. The returned policy leaves by the row that the policy of the quotient takes, and in other
-states of the component it takes rows that lead closer to that row.
+states of the component it takes rows that lead closer to the state of that row.
 
-**Topological order** of strongly connected components, in which each comes after its successors: play never returns to
-a component that it has left, so each component needs to be solved only once if components are solved in this order
-[Dai, Mausam, Weld and Goldsmith 2011, J. Artif. Intell. Res. 42].
+**Topological order.** Strongly connected components are sorted so that each comes after its successors. No run returns
+to a component that it has left, so in this order, each component needs to be solved only once [Dai, Mausam, Weld and
+Goldsmith 2011, J. Artif. Intell. Res. 42].
 """
 
 from dataclasses import dataclass, replace
@@ -75,7 +75,7 @@ class Quotient:
         leaving = marks_at(len(lifted), state[rows[rows >= 0]])
         nearer = self.inside[self._leads_nearer(leaving)][::-1]
         moves = nearer[state[lifted[state[nearer]]] != state[nearer]]
-        # In descending order, so that the first row of each state is written last.
+        # Write in descending order, so that the first row of each state is written last.
         lifted[state[moves]] = moves
         stays = self.inside[lifted[state[self.inside]] < 0][::-1]
         lifted[state[stays]] = stays
@@ -98,7 +98,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     Args:
         endless: bool ``[n_states]``, states from which a run can last forever. They must include all end components.
         pays: If False, assume that no row has a reward.
-        stays: If False, play cannot stay in a component forever, and every component must have an exit.
+        stays: If False, no run may stay in a component forever, and every component must have an exit.
     """
     mdp = mdp.expanded().without_zeros()
     state = states_of_rows(mdp)
@@ -123,9 +123,9 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
 def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the maximal end components within the given masks of states and rows.
 
-    Return the component of each state, int64 ``[n_states]``; the first state of each component; and the rows of all end
-    components, int64 ``[k]``. Components are numbered in the order of their first states, and each state outside all
-    end components forms its own component.
+    Return the component of each state, int64 ``[n_states]``, the first state of each component, int64
+    ``[n_components]``, and the rows of all end components, int64 ``[k]``. Components are numbered in the order of their
+    first states, and each state outside all end components forms its own component.
     """
     kept = rows & rows_of_states(mdp, states)
     while True:
@@ -139,7 +139,7 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
                 break
         kept[part.rows[~inside]] = False
     leader, first = np.arange(mdp.n_states), np.empty(label.max(initial=0) + 1, dtype=np.int64)
-    # In descending order, so that the first state of each component is written last.
+    # Write in descending order, so that the first state of each component is written last.
     first[label[::-1]] = part.states[::-1]
     leader[part.states] = first[label]
     leads = leader == np.arange(mdp.n_states)
@@ -171,7 +171,7 @@ def components(within: Any) -> np.ndarray:
         # SciPy's search might not terminate if an entry is stored twice.
         within = within.copy()
         within.sum_duplicates()
-    # SciPy numbers a component after its successors; a test checks this.
+    # SciPy numbers a component after its successors. A test checks this order.
     return np.asarray(csgraph.connected_components(within, connection="strong")[1])
 
 

@@ -31,7 +31,7 @@ class Ways(NamedTuple):
     """States with a property, and the rows by which a policy achieves it."""
 
     found: np.ndarray  # bool ``[n_columns]``, columns with the property
-    row: np.ndarray  # int64 ``[n_states]``, row taken by the policy; -1 if no row or any row will do
+    row: np.ndarray  # int64 ``[n_states]``, row taken by the policy, or -1 if no row or every row is suitable
 
 
 class TransitionGraph:
@@ -68,7 +68,7 @@ class TransitionGraph:
         forced, risky = self._forced(goal)
         row = np.full(self._mdp.n_states, -1, dtype=np.int64)
         free = np.flatnonzero(~risky)[::-1]
-        # In descending order, so that the first free row of each state is written last.
+        # Write in descending order, so that the first free row of each state is written last.
         row[self._state_of[free]] = free
         row[forced[: self._mdp.n_states]] = -1
         return Ways(~forced, row)
@@ -112,7 +112,8 @@ class TransitionGraph:
     def first_rows(self, goal: np.ndarray, allowed: np.ndarray) -> np.ndarray:
         """Return the first ``allowed`` row of each state.
 
-        In states from which these rows cannot reach the goal, return the first ``allowed`` row that leads closer to it.
+        In states from which these rows cannot reach the goal, return the first ``allowed`` row that leads closer to the
+        goal.
         """
         mdp, n, first = self._mdp, self._mdp.n_states, first_marked(self._mdp.state_ptr, allowed)
         unused = np.empty(n, dtype=np.int64)
@@ -190,9 +191,9 @@ def endless_states(mdp: MDP) -> np.ndarray:
 
 
 def endless_error(endless: np.ndarray, names: Names | None, of_policy: bool = False) -> SolveError:
-    """Return the error if a run can collect rewards forever from the ``endless`` states, bool ``[n_states]``.
+    """Return the error about runs that can collect rewards forever from the ``endless`` states, bool ``[n_states]``.
 
-    If ``of_policy`` is True, a policy is evaluated, under which runs must end even without rewards.
+    If ``of_policy`` is True, the error is about the evaluation of a policy, under which all runs must end.
     """
     allowed, told = "play ends, or continues without reward or at a cost", "can collect rewards forever"
     if of_policy:

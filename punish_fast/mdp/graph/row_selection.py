@@ -28,19 +28,19 @@ def states_of_rows(mdp: MDP) -> np.ndarray:
 
 
 def rows_of_states(mdp: MDP, states: np.ndarray) -> np.ndarray:
-    """Return the rows, bool ``[n_rows]``, of the given states, bool ``[n_states]``."""
+    """Return a mask of the rows, bool ``[n_rows]``, of the marked states, bool ``[n_states]``."""
     return np.repeat(states, np.diff(mdp.state_ptr))
 
 
 def marks_at(n: int, places: np.ndarray) -> np.ndarray:
-    """Return bool ``[n]``, True at the given places."""
+    """Return a mask, bool ``[n]``, that is True at the given indices."""
     marks = np.zeros(n, dtype=bool)
     marks[places] = True
     return marks
 
 
 def terminals_of(mdp: MDP) -> np.ndarray:
-    """Return the terminals, bool ``[n_columns]``."""
+    """Return a mask of the terminals, bool ``[n_columns]``."""
     return np.arange(mdp.n_columns) >= mdp.n_states
 
 
@@ -69,9 +69,9 @@ def restriction(
 ) -> Restriction:
     """Restrict an MDP to some rows, bool ``[n_rows]``, and the states that have at least one of them.
 
-    ``terminal``, ``[n_columns]`` or one for all, contains the index of the new terminal that replaces each column
-    outside the restriction. The new terminals have the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces
-    the rewards of rows.
+    ``terminal``, an int or an array ``[n_columns]``, is the index of the new terminal that replaces each column outside
+    the restriction. The new terminals have the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces the
+    rewards of rows.
     """
     taken = np.flatnonzero(rows)
     counts = count_rows(mdp, rows)
