@@ -11,8 +11,8 @@ import numpy as np
 
 from punish_fast.runtime._jit import kernel, routine
 
-# The remaining states of a component are left to a dense matrix once there are at least `_LEAST_DENSE` of them and all
-# their degrees are at least `_DENSE_SHARE` of their number.
+# The remaining states of a component are eliminated in a dense matrix once there are at least `_LEAST_DENSE` of them
+# and all their degrees are at least `_DENSE_SHARE` times their number.
 _LEAST_DENSE, _DENSE_SHARE = 64, 0.3
 # Cost of finding a list entry, in multiplications.
 _ORDERING = 100.0
@@ -30,15 +30,15 @@ class QuotientGraph(NamedTuple):
     component: np.ndarray  # int32 ``[n_states]``, component of each state
     is_hub: np.ndarray  # bool ``[n_states]``, True for states that are eliminated last, in a dense matrix
     remaining: np.ndarray  # int64 ``[n_components]``, number of states not yet eliminated
-    is_dense: np.ndarray  # bool ``[n_components]``, True if the remaining states are left to a dense matrix
+    is_dense: np.ndarray  # bool ``[n_components]``, True if the remaining states are eliminated in a dense matrix
     degree: np.ndarray  # int32 ``[n_states]``, upper bounds on the degrees, not counting hubs
-    first: np.ndarray  # int32 ``[n_states + 1]``, first state of each degree; -1 if there is none
-    beside: np.ndarray  # int32 ``[2, n_states]``, previous and next state of the same degree; -1 if there is none
+    first: np.ndarray  # int32 ``[n_states + 1]``, first state of each degree, or -1
+    beside: np.ndarray  # int32 ``[2, n_states]``, previous and next state of the same degree, or -1
     marks: np.ndarray  # int32 ``[2, n_states]``, the last elimination that visited each state, and each element
     # int32 ``[2, n_states]``, number of members of each element, excluding hubs: in total, and outside the new element
     members: np.ndarray
     is_absorbed: np.ndarray  # bool ``[n_states]``, True for absorbed elements
-    # bool ``[n_states]``, True for states from which play may leave the component without visiting a later state
+    # bool ``[n_states]``, True for states from which a run may leave the component without visiting a later state
     leaks: np.ndarray
     # int64 ``[3]``: total length of the lists of later states, lowest degree, and number of eliminated states
     counts: np.ndarray
@@ -189,7 +189,7 @@ def _update(graph, other, state, rank):
             adjacent[to] = neighbor
             to += 1
             degree += not graph.is_hub[neighbor]
-    # There is room, because at least one entry was removed: an absorbed element or the state itself.
+    # The list has room, because at least one entry was removed: an absorbed element or the state itself.
     adjacent[to] = adjacent[begin + n_elements]
     adjacent[begin + n_elements] = state
     graph.n_elements[other], graph.n_neighbors[other] = n_elements + 1, to - begin - n_elements

@@ -5,15 +5,15 @@ about ``log10 N`` more digits than results. The factors of a policy's equations 
 State reduction subtracts nothing, so each step changes the probabilities ``p`` of the reduced chain by a relative error
 of a few units, and all steps together have the same effect as a relative error ``d`` of at most the sum of these errors
 [O'Cinneide 1993]. Each pivot must be the sum of the probabilities of leaving. In floats, this sum is rounded, and the
-rounding error acts like a probability of termination, which might exceed the true one. Pivots are therefore added up
-again as decimal numbers. Then the solution ``x`` of the equations with these factors has gains of at most
+rounding error acts like an additional probability of termination that might exceed the true one. Pivots are therefore
+added up again as decimal numbers. Then the solution ``x`` of the equations with these factors has gains of at most
 
     d (|r(s)| + sum_t p(s, t) |x(t) - x(s)|)
 
 in every reduced chain. Solving the equations for the gains and adding the solution therefore reduces the error by a
-factor of about ``n d``, nearly all digits of floats, however long episodes last. The proof of error bounds in
-``exact_iteration.py`` does not depend on this: it checks the gains of decimal numbers, whose rounding errors are far
-below the allowance for rounded probabilities.
+factor of about ``n d``. This gains nearly all digits of a float in episodes of any length. The proof of error bounds in
+``exact_iteration.py`` does not depend on this argument: it checks the gains of decimal numbers, whose rounding errors
+are far below the allowance for rounded probabilities.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 
-# Digits that one refinement gains at least.
+# Minimum number of digits gained by one refinement.
 _GAINED = 8
 # Digits lost to rounding in the sums of a row.
 _LOST = 8
@@ -97,7 +97,8 @@ def find_gains(chain: Any, state: np.ndarray, v: np.ndarray, roundings: int) -> 
     """Return the gains of rows and bounds on their rounding errors, object ``[n_rows]`` each.
 
     Args:
-        chain: ``indptr``, ``indices``, and as decimal numbers probabilities ``[n_entries]`` and rewards ``[n_rows]``.
+        chain: ``indptr``, ``indices``, probabilities ``[n_entries]`` and rewards ``[n_rows]``, the last two as decimal
+            numbers.
         state: State of each row, int32 ``[n_rows]``.
         v: Values of columns, decimal numbers ``[n_columns]``.
         roundings: Number of roundings of a gain, in units of floats, in addition to one per entry.

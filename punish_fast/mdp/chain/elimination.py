@@ -10,8 +10,8 @@ for each strongly connected component, and components of a single state need no 
 [Grassmann, Taksar and Heyman 1985]: to eliminate a state, replace transitions into it by transitions to its successors,
 and compute its probability of leaving as a sum, never as one minus the probability of staying. Then nothing is
 subtracted, and every digit is correct up to rounding [O'Cinneide 1993]. States are eliminated in an order that creates
-few new transitions, first in a sparse matrix and then, once most of the remaining states are
-connected, in a dense one.
+few new transitions, first in a sparse matrix and then, once most of the remaining states are connected, in a dense
+matrix.
 
 **Minimum-degree order** [Tinney and Walker 1967]. Eliminating a state connects all its neighbors. The state with the
 fewest neighbors is eliminated next. An upper bound replaces the exact number of neighbors [Amestoy, Davis and Duff
@@ -40,21 +40,21 @@ from punish_fast.runtime.lazy_modules import csgraph, sparse
 _LEAST_HUB, _HUB_FACTOR = 64, 10.0
 # Speed of multiplications in a dense matrix, relative to multiplications in a sparse one.
 _DENSE_SPEED = 4.0
-# Maximum number of entries of the factors.
+# Maximum number of entries in the factors.
 _MOST_ENTRIES = 3e7
 
 
 class EliminationOrder(NamedTuple):
-    """An order of the states of a graph, component by component, and its cost."""
+    """Elimination order of a graph's states, component by component, and its cost."""
 
     state: np.ndarray  # int32 ``[n_states]``, states in order
     position: np.ndarray  # int32 ``[n_states]``, position of each state in this order
     first: np.ndarray  # int64 ``[n_components + 1]``, first position of each component
-    dense: np.ndarray  # int64 ``[n_components]``, first position of each component that is left to a dense matrix
+    dense: np.ndarray  # int64 ``[n_components]``, first position of each component in its dense matrix
     begin: np.ndarray  # int64 ``[n_states]``, start of each position's list in ``later``
-    end: np.ndarray  # int64 ``[n_states]``, end of each position's list; empty for positions in a dense matrix
+    end: np.ndarray  # int64 ``[n_states]``, end of each position's list, which is empty in a dense matrix
     later: np.ndarray  # int32, later positions connected with each position when it is eliminated
-    operations: float  # Cost of ordering and elimination; the unit is a multiplication in a sparse matrix
+    operations: float  # Cost of ordering and elimination, in multiplications in a sparse matrix
 
 
 def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
@@ -113,7 +113,7 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
 
 # Maximum number of operations. They take about half a minute.
 _MOST_OPERATIONS = 1e10
-# Number of states of a dense matrix that are eliminated together.
+# Number of states in a dense matrix that are eliminated together.
 _PANEL = 64
 # Limits of `patience`, assumed number of policies evaluated, and maximum number of entries for an estimate.
 LEAST_PATIENCE, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
@@ -136,7 +136,7 @@ class Elimination:
         )
         self._order: EliminationOrder | None = order
         self.is_affordable = order is not None  # False if the factors exceed 3e7 entries or 1e10 operations
-        self.nnz = 0  # Number of entries of the factors
+        self.nnz = 0  # Number of entries in the factors
         if order is None:
             return
         n = chain.shape[0]
@@ -167,7 +167,7 @@ class Elimination:
         if not self.is_affordable:
             return np.asarray(x)
         if r.dtype == object:
-            # The kernel is also a Python function, for numbers that Numba does not support. Lists are faster then.
+            # Numba does not support decimal numbers, so call the kernel as a Python function. It is faster with lists.
             solve, x = getattr(_elimination.solve_reduced, "py_func", _elimination.solve_reduced), x.tolist()
             solve(*self._decimals, r.tolist(), x)
             x = np.array(x, dtype=object)
