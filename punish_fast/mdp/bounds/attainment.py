@@ -9,10 +9,11 @@ policy, and let ``e`` bound the rounding error of a sweep. Then, for any values 
 so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a cycle, the condition is required only in
 the first layer. Elsewhere the values of the policy are ``F^k(l)`` and must be at least ``v - d``.
 
-If this fails, another policy is constructed. Repeatedly raise ``l`` to ``max(l, T l - e)``, where ``T`` backs up the
-best rows, and let the policy take, in each state, the row that last raised the state's bound. Bounds only increase, so
-each row taken still earns at least the bound of its state, and once a row is taken in every state, the policy earns at
-least ``l``. Sweeps find a policy if they can find values at all: from any ``l <= v*``, these bounds increase to ``v*``.
+If the verification fails, another policy is constructed. Repeatedly raise ``l`` to ``max(l, T l - e)``, where ``T``
+backs up the best rows, and let the policy take, in each state, the row that last raised the state's bound. Bounds only
+increase, so a backup of the row taken in a state remains at least the bound of the state. Once a row is taken in every
+state, the values of the policy are at least ``l``. From any ``l <= v*``, the bounds increase to ``v*``, so sweeps that
+find the values also find a policy.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Aim(NamedTuple):
 
     reward: np.ndarray  # float64 ``[n_rows]``, immediate rewards
     lower: np.ndarray  # float64 ``[n_columns]``, required value of each state, and values of terminals
-    floor: float  # Lower bound on all values of all policies; -inf if unknown
+    floor: float  # Lower bound on all values of all policies, or -inf if unknown
     rounding: float  # Bound on the rounding error of a sweep
     allowance: float = 0.0  # Permitted shortfall in all layers of a cycle except the first
 

@@ -1,7 +1,7 @@
 """Values that approach the optimum, and the backup that certifies them.
 
-Every method for MDPs without layers alternates two steps: *advance* the values toward the optimum by any means, then
-*improve* them by one backup of all states to find the greedy policy and prove an error bound. The bound depends
+Policy evaluation (``policy_evaluation.py``) alternates two steps: *advance* the values toward the optimum by any means,
+then *improve* them by one backup of all states to find the greedy policy and prove an error bound. The bound depends
 only on the backup, so an advance needs no proof.
 
 **Bounds of a backup.** Let ``d = T v - v`` for the Bellman operator ``T`` with discount ``g``, and ``low <= d <= high``
@@ -12,10 +12,10 @@ Puterman 1994, sec. 6.6]
     T v + g low / (1 - g)   <=   v*   <=   T v + g high / (1 - g).
 
 The midpoint of these bounds has an error of at most ``g (high - low) / (2 (1 - g))``. Only the *span* ``high - low``
-matters: if play mixes fast, all changes soon become nearly equal, and the span decreases by far more than a factor of
-``g`` per sweep, while the largest change does not. If play under the policy never reaches a terminal, the span
-eventually shrinks by a factor of ``g |lambda|`` per sweep, where ``lambda`` is the second eigenvalue of the policy's
-transition matrix. Every row that is worse than the best row of its state by more than
+matters. If the chain mixes fast, all changes soon become nearly equal, and the span decreases by far more than a factor
+of ``g`` per sweep, while the largest change does not. If the policy never reaches a terminal, the span eventually
+shrinks by a factor of ``g |lambda|`` per sweep, where ``lambda`` is the second eigenvalue of the policy's transition
+matrix. Every row that is worse than the best row of its state by more than
 
     (g (high - low) + 2 e) / (1 - g)
 
@@ -24,9 +24,9 @@ is suboptimal and can be eliminated permanently. ``e`` bounds the rounding error
 The lower bound also holds for the values of the greedy policy, since its proof uses only that policy's backups. A
 policy whose rows are worse than the best ones by up to ``t`` has values of at least ``T v + (g low - t) / (1 - g)``.
 
-**Chains of policies.** The rows of a policy are copied to separate arrays, since a sweep over rows scattered across the
-MDP would fetch nearly all of its memory. Each state has room for its longest row, so only rows that differ from the
-previous policy's are copied.
+**Chains of policies.** The rows of a policy are copied to separate arrays, because a sweep over scattered rows would
+read nearly all memory of the MDP. Each state has room for its longest row, so only rows that the previous policy did
+not take are copied.
 """
 
 from functools import cached_property
@@ -50,7 +50,7 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks,
 # Sweeps with less work run on one thread. Work is the number of entries plus ten for each state. This much takes twice
 # as long as starting threads (0.1 ms).
 _LEAST_WORK, _STATE_WORK = 900_000, 10
-# Maximum number of blocks, which are updated in parallel, and states per block if there are fewer blocks. Larger blocks
+# Maximum number of blocks updated in parallel, and number of states per block if there are fewer blocks. Larger blocks
 # propagate values further.
 _MOST_BLOCKS, _BLOCK_STATES = 16, 1024
 
@@ -147,7 +147,7 @@ class SpanBound(NamedTuple):
 
     @property
     def is_at_floor(self) -> bool:
-        """True if rounding errors alone could cause a span this large."""
+        """True if rounding errors could cause a span this large."""
         return self.discount * self.span <= 4 * self.rounding
 
 
@@ -160,12 +160,12 @@ class Improvement:
         self.mdp, self.discount, self.goal = mdp, discount, goal
         n = mdp.n_states
         self.tensor = tensor_of(mdp)
-        self.v = np.zeros(mdp.n_columns)  # float64 ``[n_columns]``; exact for terminals
+        self.v = np.zeros(mdp.n_columns)  # float64 ``[n_columns]``, values of columns, exact for terminals
         self.v[n:] = terminal_values(mdp, discount)
         # int64 ``[n_states]``, the best candidate of each state in the last backup
         self.choice = mdp.state_ptr[:-1].copy()
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
-        self.bound: SpanBound | None = None  # Bound proved by the last backup; None if there was no backup
+        self.bound: SpanBound | None = None  # Bound proved by the last backup. None until the first backup
         self.n_changed = n  # Number of states whose choice changed in the last backup
         # Number of entries read so far, and the number at which a Krylov evaluation stops, after at least one step.
         self.work, self.most_work = 0, np.inf

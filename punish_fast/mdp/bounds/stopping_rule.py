@@ -30,7 +30,7 @@ _MOST_SWEEPS = 1000
 # Index of the sweep after which to check for endless episodes if a weight still grows by nearly 1.
 _DOUBT = 50
 _HARDLY_ENDS = 1 - 1e-6
-# Added to the modulus; far larger than its rounding error.
+# Number added to the modulus, far larger than the rounding error of the modulus.
 _ALLOWANCE = 1e-9
 # The smallest reward may be a penalty if its absolute value exceeds the largest reward by this factor.
 _PENALTY = 10.0
@@ -47,9 +47,9 @@ class LargeValueError(SolveError):
 
 
 class Contraction(NamedTuple):
-    """Contraction of a sweep; *carried* values are those passed on to the next sweep."""
+    """Contraction of a sweep. *Carried* values are passed on to the next sweep."""
 
-    modulus: float  # Largest ratio of the error of carried values after a sweep to the error before the sweep
+    modulus: float  # Largest ratio of the errors in carried values after and before a sweep
     spread: float  # Ratio of the largest to the smallest weight of the norm
     # Upper bound on the absolute value of any state, and on the terms of any row that may be optimal
     largest_value: float
@@ -77,8 +77,8 @@ _UNKNOWN = Contraction(modulus=1.0, spread=1.0, largest_value=np.inf)
 def terminal_values(mdp: Process, discount: float) -> np.ndarray:
     """Return the value of each terminal, float64 ``[n_terminals]``.
 
-    With a discount, a terminal pays its reward at every step; without one, it pays once, on entry. A terminal that ends
-    the episode has the same value at any discount.
+    With a discount, a terminal pays its reward at every step. Without a discount, it pays once, on entry. A terminal
+    that ends the episode has the same value at any discount.
 
     Raises:
         SolveError: If a value is too large for floating point.
@@ -94,7 +94,7 @@ def terminal_values(mdp: Process, discount: float) -> np.ndarray:
 
 
 def terminals_one_step_earlier(mdp: Process, discount: float, values: np.ndarray) -> np.ndarray:
-    """Return values of the terminals with one more step to go, float64 ``[n_terminals]``, given their ``values``."""
+    """Return the values of terminals one step earlier, float64 ``[n_terminals]``, given their current ``values``."""
     earlier: np.ndarray = mdp.terminal_reward + discount * values
     return earlier if mdp.terminal_value is None else np.where(mdp.terminal_value != 0, mdp.terminal_value, earlier)
 
@@ -110,11 +110,11 @@ def discounted(mdp: Process, discount: float, n_steps: int, policy: np.ndarray |
 
     Optimal values lie between ``low / (1 - g)`` and ``high / (1 - g)``, where ``low`` and ``high`` are the smallest and
     the largest of the states' largest rewards, the rewards of terminals, and 0. A row with a reward below ``-2 L`` is
-    never optimal, where ``L`` is the larger absolute value of these limits, so large penalties are ignored. If large
-    penalties are ruled out, ``low`` and ``high`` are simply taken over all rewards.
+    never optimal, where ``L`` is the larger absolute value of these limits, so large penalties are ignored. If no
+    reward is a large penalty, ``low`` and ``high`` are the extremes of all rewards.
 
     Args:
-        policy: float64 ``[n_rows]``, policy to evaluate; None for optimal values.
+        policy: float64 ``[n_rows]``, policy to evaluate, or None for optimal values.
     """
     reward = mdp.reward if policy is None else mdp.reward[policy > 0]
     low, high = _extremes(reward)
@@ -140,8 +140,9 @@ def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Call
 
     Args:
         n_carried: Number of leading states whose values are carried from sweep to sweep.
-        back_up: Makes one sweep. ``back_up(reward, v)`` returns the new values.
-        is_endless: Returns True if an episode can continue forever. It is called only if this seems likely.
+        back_up: Function that performs one sweep. ``back_up(reward, v)`` returns the new values.
+        is_endless: Function that returns True if an episode can continue forever. It is called only after 50 sweeps if
+            a weight still grows by nearly 1.
     """
     counted = np.zeros(mdp.n_rows)
     counted[: mdp.state_ptr[n_carried]] = 1.0
