@@ -11,12 +11,12 @@ advantages of one initial state over another. For an optimal policy,
 component can reach each other, so they have the same maximum gain. ``component_gains.py`` brackets it.
 
 **Between components.** In the quotient, each component is collapsed into one state (``end_components.py``), and staying
-in a component pays its gain once and ends the episode. In the quotient, all episodes end under every policy, and the
+in a component pays its gain once and ends the episode. Under every policy, all episodes of the quotient end. The
 maximum total reward from a state is its gain [de Alfaro 1997]. If staying and leaving are tied, or differ by less than
 half the width of the bracket, the policy takes the first of these rows, provided that its gain is proved.
 
 **Error bound.** The error bound is the quotient's error bound plus half the width of the widest relevant bracket,
-rounded up. A bracket is irrelevant if leaving its component is at least as good as staying would be at the upper bound.
+rounded up. A bracket is irrelevant if the value of leaving its component is at least the bracket's upper bound.
 """
 
 import math
@@ -51,9 +51,9 @@ _SWEEPS_OF_BIAS = 1000
 
 @dataclass(frozen=True, eq=False)
 class AverageReward(StateValues):
-    """Average rewards per step, and a policy that attains them. `average_reward` returns it.
+    """Result of `average_reward`: average rewards per step, and a policy that attains them.
 
-    `StateValues` describes the policy, and access by name. The value of a state is its gain.
+    `StateValues` describes the policy and access by name. The value of a state is its gain.
 
     The *gain* of a policy is its expected reward per step in the long run. Differences in its *bias* are the advantages
     of one initial state over another. Gain ``g`` and bias ``h`` of the policy solve ``g(s) + h(s) = r(s) + E[h(t)]``,
@@ -64,8 +64,8 @@ class AverageReward(StateValues):
         bias: float64 ``[n_states]``, relative values of the policy, in the unit of the rewards. They are 0 in one state
             of each component in which trajectories stay. Values too large for floating point are infinite or NaN.
         error_bound: Upper bound on the error of ``gain``, and on ``gain`` minus the policy's gain.
-        bias_residual: Largest absolute difference between both sides of the equation for gain and bias. It is infinite
-            if ``bias`` is not finite.
+        bias_residual: Largest absolute difference between the two sides of the equation for gain and bias. It is
+            infinite if ``bias`` is not finite.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
         rows: Rows of the MDP.
     """
@@ -143,7 +143,7 @@ def average_reward(
 
 
 def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> AverageReward:
-    """Find the maximum average reward with limits within end components and between them."""
+    """Find the maximum average reward. The limits apply to solvers within end components and between them."""
     tolerance = within.tolerance
     within, between = (replace(limits, tolerance=tolerance / 2) for limits in (within, between))
     mdp = normalized(mdp.expanded()).without_zeros()
@@ -163,7 +163,7 @@ def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> Av
     reward[staying] = gains.gain
     ends = np.zeros(paying.n_states, dtype=bool)
     found = solve_by_component(paying.in_one_layer(), ends, Payoff(reward, terminals), between)
-    # A bracket is irrelevant if leaving is at least as good as staying at the bracket's upper bound.
+    # A bracket is irrelevant if the value of leaving is at least the bracket's upper bound.
     matters = gains.upper > found.v[states_of_rows(paying)[staying]]
     width = float(gains.half_width[matters].max(initial=0))
     bound = float(np.nextafter(found.error_bound + width, np.inf))
@@ -219,7 +219,7 @@ def _first_of_ties(
 def _bias(
     mdp: MDP, gain: np.ndarray, bias: np.ndarray, choice: np.ndarray, settled: np.ndarray, limits: SolverLimits
 ) -> tuple[np.ndarray, float]:
-    """Extend the bias of a policy from the ``settled`` states to all states; also return the largest residual."""
+    """Extend the bias of a policy from the ``settled`` states to all states. Also return the largest residual."""
     rows = mdp.to_scipy()[choice]
     is_passing = ~marks_at(mdp.n_states, settled)
     earned = mdp.reward[choice] - gain

@@ -1,8 +1,8 @@
 """Undiscounted total rewards of MDPs without layers, solved component by component.
 
 If a run might never end, end components are collapsed first (``end_components.py``). The ladder (``ladder.py``) then
-solves the MDP. Finally, the policy takes the first of tied rows if its values are still proved (see also
-``policy.py``).
+solves the MDP. Finally, the policy is changed to the first of tied rows (``policy.py``) if the values of the new policy
+are proved.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from punish_fast.mdp.model.limits import MAX_SWEEPS, SolveError, SolverLimits, q
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 
-# Precisions, as fractions of the largest reward, tried in turn until the sign of a component's gain is known.
+# Precisions as fractions of the largest reward, tried in this order until the sign of a component's gain is known.
 _PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
 
 
@@ -54,7 +54,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: So
 
     Args:
         mdp: MDP with a single layer, not compact. Its rewards are ignored.
-        endless: bool ``[n_states]``, mask of the states from which some policy might never end play.
+        endless: bool ``[n_states]``, mask of the states from which some policy might never terminate.
         payoff: Rewards of rows and terminals.
     """
     found = _optimum(mdp, endless, payoff, replace(limits, tolerance=limits.tolerance / 2))
@@ -67,7 +67,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: So
 
 
 def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits) -> Exact:
-    """Find the maximum total reward and a policy that attains it. Runs that never end pay nothing or cost."""
+    """Find the maximum total reward and an optimal policy. Endless runs must have unbounded costs or no rewards."""
     if not endless.any():
         return largest_total(mdp, payoff, limits)
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
@@ -109,7 +109,8 @@ def gains_with_signs(
 ) -> tuple[ComponentGains, np.ndarray]:
     """Bracket the maximum average reward of end components until its sign is known or precision is exhausted.
 
-    ``rows`` are the rows of the components. Also return a mask of the components whose sign is not known.
+    ``rows``, int64 ``[k]``, contains the rows of the components. Also return a mask of the components whose sign is not
+    known.
     """
     largest = float(np.abs(mdp.reward[rows]).max())
     for precision in _PRECISIONS:
@@ -122,20 +123,20 @@ def gains_with_signs(
 
 
 def restricted(mdp: MDP, rows: np.ndarray, ends: np.ndarray, reward: np.ndarray | None = None) -> Restriction:
-    """Restrict an MDP to rows. ``ends`` are the rewards of its terminals and, last, of all states outside."""
+    """Restrict an MDP to ``rows``. ``ends`` contains the reward of each terminal, then one for all states outside."""
     n = mdp.n_states
     terminal = np.concatenate([np.full(n, len(ends) - 1), np.arange(mdp.n_columns - n)])
     return restriction(mdp, rows, ends, terminal, reward)
 
 
 def first_of_ties(mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, must_end: bool = False) -> Exact:
-    """Change the policy to the first of tied rows if play still ends and the proved loss is small (see `settle_ties`).
+    """Change the policy to the first of tied rows if runs still end and the proved loss is small (see `settle_ties`).
 
-    The values in ``found`` must be optimal up to half the tolerance. If ``must_end`` is True, play must end even from
-    states of value 0. Row values are added.
+    The values in ``found`` must be optimal up to half the tolerance. If ``must_end`` is True, runs must end even from
+    states of value 0. The result includes row values.
     """
     goal = np.ones(mdp.n_columns, dtype=bool)
-    # Play need not end from states of value 0, unless rows pay or it must end everywhere.
+    # Runs need not end from states of value 0, unless rows have rewards or `must_end` is True.
     goal[: mdp.n_states] = (found.v == 0) & (not (must_end or payoff.row.any()))
     graph = TransitionGraph(mdp, np.zeros(mdp.n_columns, dtype=bool))
 
@@ -156,7 +157,7 @@ def first_of_ties(mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, 
 
 # Largest difference that rounding causes between equal values, as a share of the largest value.
 _ROUNDING = 1e-15
-# Permitted loss from taking tied rows, in multiples of the error bound. Rational arithmetic bounds the optimal values,
+# Accepted loss from taking tied rows, in multiples of the error bound. Rational arithmetic bounds the optimal values,
 # but not always the values of the policy.
 _MOST_BOUNDS = 4
 
@@ -172,14 +173,15 @@ def settle_ties(
 ) -> Exact:
     """Take the first of tied rows if the proved loss is within the tolerance or four times the error bound.
 
-    Rows tie as in ``policy.py`` or, if the policy then loses too much, if they are within 1e-15 of the largest value.
+    Rows first tie as described in ``policy.py``. If the policy then loses too much, the threshold is 1e-15 times the
+    largest value.
 
     Args:
         q: Row values, float64 ``[n_rows]``.
-        tolerance: Allowed difference between the values and those earned by the policy.
+        tolerance: Accepted loss: the values minus the values of the new policy.
         first_of: Returns a policy, int64 ``[n_states]``, that takes tied rows, given their mask, bool ``[n_rows]``.
         evaluate: Returns the values of a chain. It might raise `SolveError`.
-        scale: Lower bound on the largest absolute value.
+        scale: Ties are relative to this number if all absolute values are smaller.
     """
     least, n = found.v[states_of_rows(mdp)], mdp.n_states
     largest = max(float(np.abs(found.v).max(initial=0)), scale, np.finfo(np.float64).tiny)

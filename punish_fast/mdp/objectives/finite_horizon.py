@@ -8,10 +8,10 @@ so the best action depends on the number of remaining steps [Puterman 1994, ch. 
 step, or end the episode with a value.
 
 **Error bound.** The rounding error of a backup is at most ``e`` (``stored_process.py``). ``e`` is computed from the
-largest value and reward or, if the result is too large, from the terms of each row, so that large penalties do not
-matter. The policy takes the first row whose value is within ``4 e`` of the best one. The error bound of a step is ``g``
-times the bound of the next step, plus ``e``, plus the largest difference between the best row and the row taken, so it
-also holds for the values of the policy.
+largest value and reward. If the result is too large, ``e`` is computed from the terms of each row, so that large
+penalties do not matter. The policy takes the first row whose value is within ``4 e`` of the best one. The error bound
+of a step is ``g`` times the bound of the next step, plus ``e``, plus the largest difference between the best row and
+the row taken, so it also holds for the values of the policy.
 
 **Memory.** Storing all steps takes 16 bytes per state and step: 1.6 GB for a million states and 100 steps. Storing only
 the first step takes no more memory than a sweep.
@@ -33,16 +33,16 @@ from punish_fast.mdp.model.stored_process import rounding_of_backup
 
 # Largest difference between tied rows, in multiples of the bound on the rounding error.
 _TIE = 4.0
-# Bounds on rounding errors up to this fraction of the largest value are not tightened.
+# Bounds on rounding errors are tightened only if they exceed this fraction of the largest value.
 _SMALL = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class FiniteHorizon:
-    """Values and choices of each step. `finite_horizon` returns it.
+    """Result of `finite_horizon`: values and choices of each step.
 
-    If only the first step was stored, the first dimension of both arrays is 1. The method `at` returns the values of a
-    step by the names of states and actions.
+    If only the first step was stored, the first dimension of both arrays is 1. The method `at` returns the result of
+    one step, with names of states and actions.
 
     Attributes:
         v: float64 ``[n_steps + 1, n_states]``, values before each step and after the last one.

@@ -21,10 +21,11 @@ goal]`` of Storm and PRISM has the same meaning. Therefore,
 * the maximum is infinite if some policy misses the goal with positive probability,
 * the minimum is infinite if no policy reaches the goal almost surely.
 
-The maximum is refused with `SolveError` if it would be infinite only because a run can continue forever at a cost.
+`total_reward` raises `SolveError` if the maximum would be infinite only because a run can continue forever at a cost.
 
-Rewards may have either sign. To minimize a cost, use costs as rewards and minimize. Do not maximize negative costs.
-The total includes the value of a terminal that ends the episode in the goal. The rewards of terminals are ignored.
+Rewards may have either sign. To minimize costs, pass them as positive rewards and minimize. Do not maximize negative
+costs. The total includes the value of a terminal that ends the episode in the goal. The rewards of terminals are
+ignored.
 
 *Maximum.* From all states with a finite maximum, runs almost surely reach the goal under every policy, and
 ``component_solver.py`` finds the unique fixed point.
@@ -36,8 +37,8 @@ cost, the optimal values are the unique fixed point of a sweep [Bertsekas and Ts
 bounds confirmed by a sweep are bounds on the optimal values (``component_brackets.py``, ``exact_iteration.py``). If
 some rewards are negative, staying in an end component might reduce the total, depending on the sign of the component's
 minimum average reward (``component_gains.py``). If this average is negative, a run can stay for any number of steps
-before it ends, so the minimum is minus infinity in all states from which the component can be reached. If it is
-positive, staying has a cost. If it might be 0, the MDP is rejected.
+before it ends, so the minimum is minus infinity in all states from which the component can be reached. If the average
+is positive, staying has a cost. If the average might be 0, `total_reward` raises `SolveError`.
 """
 
 import math
@@ -163,7 +164,7 @@ def total_reward(
     A run that never reaches the goal has an infinite reward, whether rewards are maximized or minimized. The maximum is
     therefore infinite if some policy misses the goal with positive probability, and the minimum is infinite if no
     policy reaches the goal almost surely. A value of minus infinity means that the total decreases without limit the
-    longer a run stays away from the goal. From these states, the returned policy does not head for the goal.
+    longer a run stays away from the goal. From these states, the returned policy need not lead to the goal.
 
     Args:
         mdp: The MDP. Use `validate` to check an MDP of unknown origin. The total includes the value of a terminal that
@@ -182,10 +183,10 @@ def total_reward(
         Expected total reward from each state, with bounds, and a policy that attains it.
 
     Raises:
-        SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor policy
-            iteration prove a bound, rewards of both signs are minimized and might add up to 0 in a run that never ends,
-            rewards are maximized and every loop that misses the goal costs, or ``policy`` is invalid or leads to a
-            transition probability below 2.3e-308.
+        SolveError: If an option is out of range, a value is too large for floating point, or neither sweeps nor policy
+            iteration prove a bound. If ``policy`` is invalid or leads to a transition probability below 2.3e-308. If
+            rewards of both signs are minimized and might add up to 0 in a run that never ends. If rewards are maximized
+            and every loop that misses the goal has a cost.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -292,7 +293,7 @@ def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
 def _refuse_costs(
     mdp: MDP, graph: TransitionGraph, goal: np.ndarray, infinite: np.ndarray, limits: SolverLimits
 ) -> None:
-    """Raise if some of the ``infinite`` states, bool ``[n_states]``, miss the goal only in loops with costs."""
+    """Raise `SolveError` if some ``infinite`` states, bool ``[n_states]``, miss the goal only in loops with costs."""
     if not (infinite.any() and mdp.reward.min() < 0):
         return
     within, state_of = infinite & ~goal[: mdp.n_states], states_of_rows(mdp)

@@ -1,14 +1,14 @@
 """Solver of sparse Markov decision processes: optimal values, or values of a policy, with a certified error bound.
 
 There are two objectives. ``"discounted"`` maximizes the expected discounted reward. With discount 1, this is the total
-reward, including the reward of the terminal reached, and trajectories that never end must have no rewards.
-``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward or value. It ignores all
-other rewards and has no discount.
+reward, including the reward or value of the terminal reached, and trajectories that never end must have unbounded costs
+or no rewards. ``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward or value.
+This objective ignores all other rewards and has no discount.
 
-MDPs with layers are solved by sweeps over layers. If these fail, and for other MDPs, the ladder (``ladder.py``) selects
-the method. The error bound exceeds the tolerance only if rounding prevents a smaller one. In this case, the bound is at
-most 1e-9 times the largest value, unless rounded probabilities of the MDP cause a larger error or the MDP is too large
-for an elimination.
+The ladder (``ladder.py``) solves MDPs with layers by sweeps over layers. If these sweeps fail, and for other MDPs, its
+other rungs solve the MDP as a single layer. The error bound exceeds the tolerance only if rounding prevents a smaller
+one. In this case, the bound is at most 1e-9 times the largest value, unless rounded probabilities of the MDP cause a
+larger error or the MDP is too large for an elimination.
 
 **The policy.** The expected reward of `Solution.choice` is provably at least ``v`` minus the error bound. With a
 discount, the last backup proves this (``improvement.py``). Otherwise, the proof consists of lower bounds that were
@@ -70,20 +70,20 @@ def solve(
 
     The objective ``"discounted"`` maximizes the expected discounted reward, or the expected total reward if the
     discount is 1. The total includes the reward or value of the terminal reached. Trajectories that never end must have
-    no rewards, or unbounded costs: they are avoided, and the value is minus infinity if they cannot be avoided. The
-    objective ``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward or value,
-    and ignores all other rewards.
+    unbounded costs or no rewards. Policies avoid unbounded costs if possible. Otherwise, the value is minus infinity.
+    The objective ``"reach-probability"`` maximizes the probability of reaching a terminal with a positive reward or
+    value, and ignores all other rewards.
 
     Args:
         mdp: An `MDP`, or a process that computes its transitions. Use `validate` to check an `MDP` of unknown origin.
-        discount: Discount factor from 0 to 1, by default 0.95. With 1, values are total rewards. Must be None or 1 for
-            ``"reach-probability"``.
+        discount: Discount factor from 0 to 1, by default 0.95. With 1, values are total rewards.
+            ``"reach-probability"`` requires None or 1.
         method: ``"layered"`` sweeps through the layers from the last to the first. ``"jacobi"`` updates all states
             simultaneously. ``"modified-policy-iteration"`` and ``"policy-iteration"`` need a discount below 1.
             ``"auto"`` tries several solvers. `Solution.reason` names those that were tried.
-        tolerance: Stop at this error bound, in the unit of the values, by default 1e-10. `SolverLimits` also set the
-            maximum number of sweeps (by default 100,000). Policy iteration evaluates up to 100 policies. If rounding
-            keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
+        tolerance: Stop at this error bound, in the unit of the values, by default 1e-10. A `SolverLimits` object also
+            sets the maximum number of sweeps (by default 100,000). Policy iteration evaluates up to 100 policies. If
+            rounding keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
         sweeps: Number of sweeps, regardless of the error bound.
         initial_values: float64 ``[n_states]``, initial values. Not allowed with ``"jacobi"``.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
@@ -95,9 +95,9 @@ def solve(
         Values and policy, with an error bound that holds for both.
 
     Raises:
-        SolveError: If an option is out of range, the discount is 1 and a trajectory can collect rewards forever that
-            are not unbounded costs, a value is too large for floating point, or a limit is reached before an error
-            bound is proved.
+        SolveError: If an option is out of range, the discount is 1 and a trajectory can collect rewards forever without
+            unbounded costs, a value is too large for floating point, or a limit is reached before an error bound is
+            proved.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
