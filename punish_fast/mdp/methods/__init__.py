@@ -1,1 +1,1 @@
-"""Solution methods, and functions that choose among them."""
+"""Solution methods, the rungs of the ladder (``ladder.py``)."""

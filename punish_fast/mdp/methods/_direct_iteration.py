@@ -23,7 +23,7 @@ TWO, THREE = np.uint64(2), np.uint64(3)
 
 
 class PolicyLimits(NamedTuple):
-    """Limits and constants of the iteration."""
+    """Limits and constants of policy iteration."""
 
     policies: int  # Maximum number of policies
     entries: int  # Maximum number of entries of a policy's matrix
@@ -57,7 +57,7 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
         tensor: Arrays of the MDP.
         discount: Discount factor below 1.
         limits: Limits of the iteration.
-        v: float64 ``[n_columns]``, initial values, and exact values of terminals. It receives the values.
+        v: float64 ``[n_columns]``, initial values of states and exact values of terminals. Receives the final values.
         low: float64 ``[n_columns]``, zeros. The sum ``v + low`` contains the values in higher precision.
         choice: int64 ``[n_states]``, receives the policy.
         q: float64 ``[n_rows]``, receives row values.
@@ -165,7 +165,7 @@ def _find_gains(tensor, discount, limits, v, low, choice, q, error):
 
 @routine
 def _mean(indices, data, v, k, end):
-    """Return the mean value after a row; three sums, because each addition waits for the last one to the same sum."""
+    """Return the expected value of a row's successors. Separate sums allow the processor to overlap additions."""
     first = second = third = 0.0
     while k + TWO < end:
         first += data[k] * v[indices[k]]
@@ -182,7 +182,7 @@ def _mean(indices, data, v, k, end):
 def _solve_known(tensor, discount, choice, place, v):
     """Compute values that follow directly from known ones, mark these states by -1, and count the other states.
 
-    The values of terminals are known, and those of states that lead only to themselves and to known columns.
+    The values of terminals are known. So are the values of states that lead only to themselves and to known columns.
     """
     _, indptr, indices, data, reward = tensor
     n = len(choice)
@@ -277,7 +277,7 @@ def _evaluate(tensor, discount, limits, left, choice, order, v):
             if k == i or last[k] + 1 != end:
                 _add(share, matrix[above + k : above + end], matrix[base + k : base + end])
                 continue
-            # Add two rows at once, because that reads and writes the sum only once.
+            # Add two rows together to read and write the sum only once.
             other, beside = (matrix[base + k] + share * matrix[above + k]) / pivot[k], ptr[k] - first[k]
             paid, leaves = paid + other * x[k], leaves + other * out[k]
             k += 1

@@ -14,11 +14,11 @@ through two stages:
   Hartmanns and Kaminski 2020, CAV].
 
 If episodes are long, bounds at a constant distance from the values need many sweeps, since a sweep improves them only
-in states from which the episode may soon end. After 50 to 1,000 sweeps, the caller therefore tries policy iteration
+in states from which the episode may soon end. After 50 to 1,000 sweeps, the ladder therefore tries policy iteration
 (``exact_iteration.py``). If the MDP is too large for policy iteration, further sweeps use a distance that grows with
 the number of remaining steps (`SolverLimits.is_patient`): ``k + c h``, where ``k`` is the largest distance in earlier
 components, and ``h`` is approximately the maximum expected number of remaining steps, so that ``h >= P_a h + 1/2`` for
-every row ``a``. A backup tightens such bounds by at least ``c / 2``, less the change of the values. If play might
+every row ``a``. A backup tightens such bounds by at least ``c / 2``, less the change of the values. If a run might
 continue forever, even at a cost, no ``h`` satisfies this condition, and nothing is proved.
 
 The method requires that sweeps converge to ``v*`` from any initial values. This holds if every policy terminates,
@@ -50,7 +50,8 @@ from punish_fast.runtime.parallel import balanced_chunks
 _LARGE = 1024
 # Largest change of converged values in a sweep, as a share of the distance to their bounds.
 _SHARE = 0.001
-# Largest change of converged step counts in two sweeps; less than half of their decrease per step, which is 1.
+# Largest change of converged step counts in two sweeps. Step counts decrease by 1 per step, more than twice this
+# change.
 _SHARE_OF_STEP = 0.25
 # Share of the remaining tolerance that a slowly converging component uses.
 _SHARE_OF_REST = 0.25
@@ -94,9 +95,9 @@ class _Sweeps:
         n = mdp.n_states
         self._v = np.concatenate([np.zeros(n) if limits.initial_values is None else limits.initial_values, reward.end])
         self._distance = np.full(n, limits.tolerance / 2)
-        # Bounds of all components, proved or not.
+        # Bounds of all components, whether proved or not.
         self.bounds = Bounds(self._v.copy(), self._v.copy(), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))
-        self.is_proved = True  # False after a component fails; later components are then swept, but not bracketed
+        self.is_proved = True  # False after a component fails. Later components are then swept, but not bracketed
         self.n_sweeps = 1  # Number of sweeps over individually swept components, plus 1 for all others
 
     def result(self) -> tuple[np.ndarray, np.ndarray, float]:
@@ -207,7 +208,7 @@ def sweep_components(problem: Total) -> Exact | Unsolved:
 
 
 def sweep_components_further(problem: Total) -> Exact | Unsolved:
-    """Sweep up to the maximum number of times."""
+    """Sweep components, each up to the maximum number of times."""
     return _solved(problem, problem.limits)
 
 

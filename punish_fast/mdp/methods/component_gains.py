@@ -1,7 +1,7 @@
 """Maximum average rewards within end components, with bounds.
 
-Every policy eventually remains in an end component. Within a maximal one, all states can reach each other, so they have
-the same maximum gain ``g``. Let ``T`` be the backup over the component's rows. Then, for any ``h``,
+Every policy eventually remains in an end component. All states of a maximal end component can reach each other, so they
+have the same maximum gain ``g``. Let ``T`` be the backup over the component's rows. Then, for any ``h``,
 
     min_s (T h - h)(s)  <=  g  <=  max_s (T h - h)(s)
 
@@ -36,7 +36,7 @@ from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment
 
-# Step size, as a share of a sweep's change; with a step size of 1, values in cycles might oscillate.
+# Step size, as a share of a sweep's change. With a step size of 1, values in cycles might oscillate.
 _STEP = 0.75
 # Sweeps before policy iteration is tried.
 _FEW_SWEEPS = 1000
@@ -57,7 +57,7 @@ class _Bracket:
 
     @property
     def half_width(self) -> np.ndarray:
-        """Half the width of each bracket, float64 ``[n_components]``; infinite if nothing is proved."""
+        """Half the width of each bracket, float64 ``[n_components]``, infinite for brackets that are not proved."""
         with np.errstate(invalid="ignore"):
             return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
 
@@ -69,7 +69,7 @@ class _Bracket:
 
 @dataclass
 class ComponentGains(_Bracket):
-    """Maximum gains within the end components of an MDP. States and rows in the bracket are those of ``part``."""
+    """Maximum gains within an MDP's end components. Indices of states and rows in the bracket refer to ``part``."""
 
     part: Restriction  # MDP restricted to the rows of end components
     component: np.ndarray  # int64 ``[n_states of the part]``, index of each state's component
@@ -91,7 +91,7 @@ class ComponentGains(_Bracket):
         return np.asarray(self.part.rows[self.choice])
 
     def of(self, marked: np.ndarray) -> tuple[Restriction, np.ndarray]:
-        """Restrict ``part`` to marked components, bool ``[n_components]``; also return each state's component."""
+        """Restrict ``part`` to marked components, bool ``[n_components]``. Also return each state's component."""
         states, mdp = marked[self.component], self.part.mdp
         part = restriction(mdp, rows_of_states(mdp, states), np.empty(0))
         return part, (np.cumsum(marked) - 1)[self.component[states]]
@@ -108,7 +108,7 @@ class ComponentGains(_Bracket):
 
 @dataclass(eq=False)
 class Gains:
-    """Maximum gains within maximal end components to be found, as a problem for the ladder (``ladder.py``)."""
+    """Problem for the ladder (``ladder.py``): maximum gains within maximal end components."""
 
     mdp: MDP
     number: np.ndarray  # int64 ``[n_states]``, component of each state

@@ -2,23 +2,23 @@
 
 Policy iteration [Howard 1960] evaluates each policy by state reduction, in which no probability is subtracted
 (``elimination.py``). The elimination follows the order of the states or its reverse, whichever takes fewer
-multiplications, so the order costs nothing. Rows are stored from their first nonzero position on, and states whose
-successors have known values are left out. Between evaluations, all states are updated in place, alternately in
-ascending and descending order, so that values propagate through a whole corridor in one sweep.
+multiplications, so computing the order takes little time. Rows are stored from their first nonzero position on, and
+states whose successors have known values are left out. Between evaluations, all states are updated in place,
+alternately in ascending and descending order, so that values propagate through a whole corridor in one sweep.
 
 **Error bound.** Let ``g`` be the discount, and let
 
     G(a)  =  r(s, a) + g sum_t P(t | s, a) (v(t) - v(s)) - (1 - g) v(s)
 
-be the *gain* of a row. Rows sum to 1, so ``v + G`` is a backup of ``v``. If all gains are at most ``high >= 0``, and
-the gains of a policy's rows are at least ``low <= 0``, then backups are monotone, and repeated backups give
+be the *gain* of a row. Rows sum to 1, so ``v + G`` is a backup of ``v``. Backups are monotone. If all gains are at most
+``high >= 0``, and the gains of a policy's rows are at least ``low <= 0``, repeated backups therefore give
 
     v* <= v + high / (1 - g)        v of the policy  >=  v + low / (1 - g).
 
-Gains are differences of values, so their rounding errors are multiples of the rewards and not of the values, which can
-be ``1 / (1 - g)`` times larger. For a row of ``n`` entries and unit roundoff ``u``, the error is at most ``(n + 16) u``
-times the sum of the absolute terms. To profit from this, values are sums of two floats. If the bound exceeds the
-tolerance, the policy is evaluated again with its gains as rewards, and the result is added to the values.
+Gains are differences of values. Their rounding errors are therefore proportional to the rewards, although values can be
+``1 / (1 - g)`` times larger. For a row of ``n`` entries and unit roundoff ``u``, the error is at most ``(n + 16) u``
+times the sum of the absolute terms. To preserve this accuracy, values are stored as sums of two floats. If the bound
+exceeds the tolerance, the policy is evaluated again with its gains as rewards, and the result is added to the values.
 """
 
 import time
@@ -37,9 +37,9 @@ from punish_fast.mdp.model.stored_process import tensor_of
 # Limits on the MDP, and on the matrix of a policy. The eliminations take at most about 0.3 seconds.
 _MOST_STATES, _MOST_READ = 100_000, 4_000_000
 _MOST_POLICIES, _MOST_ENTRIES, _MOST_PRODUCTS = 100, 10_000_000, 1e9
-# Roundings of a gain besides the sum: stored probability (4), differences (3), products, and the bound.
+# Roundings of a gain in addition to its sum: stored probability (4), differences (3), products, and the bound.
 _FURTHER_ROUNDINGS = 16
-# Roundings of a terminal's value. They change the values of states by no more than that of the terminal.
+# Roundings of a terminal's value. They change the value of a state by no more than the value of the terminal.
 _ROUNDINGS_OF_ENDS = 3
 # Share of the tolerance that gains may use. Rounding values to one float uses the rest.
 _SHARE = 0.9

@@ -8,12 +8,12 @@ values are the only ``v`` with
     max_a  g(a)  =  0,        g(a)  =  r(s, a) + sum_t P(t | s, a) (v(t) - v(s))
 
 where ``g`` is the *gain* of a row. In this form, which requires that the probabilities of each row add up to 1,
-self-loops cancel. In long games, ``v`` is nearly constant over states that lead to each other. Values are therefore
+self-loops cancel. In long episodes, ``v`` is nearly constant over states that lead to each other. Values are therefore
 stored as sums of two floats, so that differences of values, and hence gains, are accurate to nearly full floating-point
 precision. If episodes last for more than about 1e25 steps, decimal numbers replace these sums (``decimals.py``). Policy
 iteration [Howard 1960] evaluates a policy (``elimination.py``), refines its values, and changes the policy in every
-state in which another row is better by more than rounding errors, until there is no such state or the values stop
-changing.
+state in which another row is better by more than rounding errors. The iteration ends if no state has a better row or
+the values stop changing.
 
 **Certificate.** For a row of ``n`` entries and unit roundoff ``u``, let ``e`` be ``(n + 13) u`` times
 ``|r| + sum_t P |v(t) - v(s)|``, a bound on the rounding error of the gain. If every policy terminates, then for
@@ -55,7 +55,7 @@ _MOST_ROUNDS = 100
 # Policy iteration stops if no value changes by more than this fraction of the tolerance.
 _SHARE = 1e-3
 _MOST_REFINEMENTS = 8
-# Discount used to find an initial policy. Without a discount, episodes might be too long for floating point.
+# Discount used to find an initial policy, because undiscounted episodes might be too long for floating point.
 LARGEST_DISCOUNT = 1 - 1e-11
 _MOST_CANDIDATES = 12
 # Number of digits beyond the logarithm of the episodes' length, and maximum number of digits times entries.
@@ -64,14 +64,14 @@ _LEAST_DIGITS, _MOST_DIGITS = 40, 50_000_000
 _ALLOWANCE = 4
 # Relative precision of a sum of two floats, with some margin.
 _LEAST_DIGIT = 2.0**-100
-# Roundings of a gain besides the sum: stored probability (4), discount, difference (3), products, and the bound.
+# Roundings of a gain in addition to its sum: stored probability (4), discount, difference (3), products, bound.
 _FURTHER_ROUNDINGS = 13
 # Number of entries that one thread can read while other threads start.
 _LEAST_WORK = 100_000
 
 
 def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0) -> np.ndarray:
-    """Return row values, float64 ``[n_rows]``, limited to ``found.v``. The rows of the policy attain it."""
+    """Return row values, float64 ``[n_rows]``, at most ``found.v``, and equal to ``found.v`` in rows of the policy."""
     v = np.concatenate([found.v, payoff.end])
     choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
     for layer in range(mdp.n_layers):
@@ -111,12 +111,12 @@ class Double(NamedTuple):
         return np.asarray(np.nan_to_num(_LEAST_DIGIT * solved))
 
     def numbers(self, x: np.ndarray) -> np.ndarray:
-        """Return ``x``, float64, in the arithmetic of the values."""
+        """Return ``x``, float64, because these values are floats."""
         return x
 
     @property
     def refinements(self) -> int:
-        """Maximum number of refinements of the values of a policy."""
+        """Maximum number of refinements of a policy's values."""
         return _MOST_REFINEMENTS
 
 
@@ -170,7 +170,7 @@ class Rows:
     def best(self, values: np.ndarray) -> np.ndarray:
         """Return the row with the largest of ``values`` in each state, or the first of several such rows."""
         largest = np.maximum.reduceat(values, self.state_ptr[:-1])
-        # A value that is not a number marks all rows of its state.
+        # If a value is NaN, all rows of its state are marked.
         return first_marked(self.state_ptr, ~(values < largest[self.state]))
 
 
@@ -179,15 +179,15 @@ def solve_exactly(
 ) -> Exact | Unsolved:
     """Find the maximum expected total reward, including the reward of the terminal reached.
 
-    ``mdp`` must not be compact, and its rewards are ignored. Without a discount, play must end under every policy, or
-    it must end under the initial policy ``choice``, and policies that might not end play must have unbounded cost.
+    ``mdp`` must not be compact, and its rewards are ignored. If the discount is 1, every policy must terminate, or the
+    initial policy ``choice`` must terminate and every policy that might not terminate must have unbounded cost.
     ``limits`` contains the tolerance and a function that is called as ``progress(rounds, inf)`` before each policy is
     evaluated. The elimination fails if the chain of a policy is too large.
     """
     found = _iterate(mdp, payoff, choice, limits, discount)
     if isinstance(found, Unsolved) or discount < 1 or np.isfinite(found.error_bound):
         return found
-    # Try another initial policy, since play under `choice` might be too long for floating point.
+    # Try another initial policy, because trajectories under `choice` might be too long for floating point.
     found = _iterate(mdp, payoff, approaching_choice(mdp), limits, discount)
     if isinstance(found, Exact) and np.isinf(found.error_bound):
         # Find an initial policy with a discount to bound the expected length of episodes.
@@ -200,7 +200,7 @@ def solve_exactly(
 def solve_with_decimals(
     mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float = 1.0
 ) -> Exact | Unsolved:
-    """Find the maximum expected total reward with decimal numbers (``decimals.py``). Arguments as in `solve_exactly`.
+    """Find the maximum expected total reward with decimal numbers (``decimals.py``). See `solve_exactly` for arguments.
 
     The number of digits follows from the expected length of episodes. Rewards of both signs might cancel, and the
     optimal policy might take longer than ``choice``, so a second attempt uses more digits.

@@ -3,7 +3,7 @@
 Slowly mixing chains need many sweeps, whereas an elimination (``elimination.py``) takes the same time for fast and slow
 chains. A policy with several recurrent classes in a component is changed so that all states of the component lead to
 the best class. Let ``k`` be a state of this class, and let ``x(s)`` and ``t(s)`` be the expected reward and the
-expected number of steps from state ``s`` until play next reaches ``k``. The gain and the bias of the policy are
+expected number of steps from state ``s`` until the chain next reaches ``k``. The gain and the bias of the policy are
 
     g = x(k) / t(k),        h = x - g t        (0 at k)
 
@@ -13,8 +13,8 @@ and a row with ``r(s, a) + sum_t P(t | s, a) (h(t) - h(s)) > g`` improves the po
 If the chain leaves a set of states only once in ``10^40`` steps, ``h`` is so large that its differences have no correct
 digit. In a first pass, the chain therefore restarts in a fixed state of its component with probability ``10^-11`` per
 step. Then ``t`` is at most ``10^11``, and every policy has one recurrent class in each component. The best policy of
-this pass is nearly optimal, and its evaluation without restarts is well conditioned unless this policy, too, leaves
-some states that rarely.
+this pass is nearly optimal, and its evaluation without restarts is well conditioned unless this policy also leaves a
+set of states so rarely.
 
 ``h`` is stored as a sum of two floats, and only differences of its elements are used (``exact_iteration.py``), so the
 rounding error of a row depends only on the terms of the row. ``component_gains.py`` computes bounds on the gains.
@@ -41,7 +41,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, limits: So
     """Return the bias, ``[n_states]``, of a policy whose gain is optimal up to the tolerance or rounding errors.
 
     Args:
-        mdp: Not compact and without terminals.
+        mdp: MDP without terminals, not compact.
         component: int64 ``[n_states]``, index of each state's component, from 0. No row leaves its component, and all
             states of a component can reach each other.
         choice: int64 ``[n_states]``, rows of the initial policy.
@@ -57,7 +57,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, limits: So
             h = _evaluated(rows, component, choice, ends)
             gain, error = rows.gains(h)
             best = rows.best(gain - error)
-            # In states that play rarely leaves, errors of the bias may exceed the error bounds of the gains.
+            # In states that the chain rarely leaves, errors of the bias may exceed the error bounds of the gains.
             size = np.maximum.reduceat(np.abs(h.high)[order], begins)
             upper = np.maximum.reduceat(np.maximum.reduceat(gain + error, mdp.state_ptr[:-1])[order], begins)
             is_wide = ~(upper - np.minimum.reduceat((gain - error)[best][order], begins) <= limits.tolerance)

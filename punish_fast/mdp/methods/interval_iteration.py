@@ -1,15 +1,15 @@
 """Interval iteration: lower and upper bounds on win probabilities.
 
-A terminal with a positive reward is a *win*. The maximum probability of reaching a win is a fixed point of
+A terminal with a positive reward or value is a *win*. The maximum probability of reaching a win is a fixed point of
 
     (T v)(s) = max_a sum_t P(t | s, a) v(t),        v = 1 in a win, v = 0 in every other terminal
 
 This probability is the total reward if arrival at a win pays 1 and nothing else pays. ``T`` is monotone.
 
-**Play must end.** An *end component* is a set of states that some policy never leaves. In an end component, every
+**Runs must end.** An *end component* is a set of states that some policy never leaves. In an end component, every
 sufficiently large constant solves the equations, and a greedy policy might stay forever. Sweeps detect end components:
-start with all states, and repeatedly remove those without an action that surely stays in the set, until the set is
-empty or no longer changes [the *always* operator of de Alfaro 1997]. If the set becomes empty, runs end under every
+start with all states, and repeatedly remove states without an action that surely stays in the set, until the set is
+empty or stops changing [the *always* operator of de Alfaro 1997]. If the set becomes empty, runs end under every
 policy, and sweeps from any start converge to the unique fixed point ``v*`` [Bertsekas and Tsitsiklis 1991]. Otherwise,
 ``end_components.py`` builds an MDP whose runs end.
 
@@ -19,11 +19,11 @@ and ``l`` and any number of sweeps ``k``,
     F^k(u) <= u   =>   v* <= F^k(u),        F^k(l) >= l   =>   v* >= F^k(l)
 
 because repeated application of ``F^k`` leads from ``u`` down to ``v*``, and from ``l`` up to ``v*``. The bounds 0 and 1
-always satisfy these conditions. Iterating from them is interval iteration [Haddad and Monmege 2018, Theor. Comput. Sci.
-735], which needs as many sweeps as plain value iteration, each at twice the cost. Sweeps of a single array of values
-therefore come first, although they prove nothing. The first bracket has bounds a small distance below and above their
-result, clipped to [0, 1], and is swept until both conditions hold. If they do not hold within eight sweeps, a new
-bracket begins, sixteen times as wide and with twice as many sweeps. Eventually, the bracket is [0, 1].
+always satisfy these conditions. Interval iteration starts from these bounds and needs twice the time of plain value
+iteration [Haddad and Monmege 2018, Theor. Comput. Sci. 735]. Sweeps of a single array of values therefore come first,
+although they prove nothing. The first bracket has bounds a small distance below and above their result, clipped to [0,
+1], and is swept until both conditions hold. If they do not hold within eight sweeps, a new bracket begins, sixteen
+times as wide and with twice as many sweeps. Eventually, the bracket is [0, 1].
 
 **Rounding.** The rounding error of a sweep is at most ``e`` (see ``value_iteration.py``), so ``e`` is added to every
 upper bound and subtracted from every lower bound.

@@ -25,7 +25,7 @@ _FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
 
 
 class Layers(NamedTuple):
-    """Optimal values, or values of a policy, to be found by sweeps over layers or by ``jacobi`` sweeps."""
+    """Problem for sweeps over layers or ``jacobi`` sweeps: optimal values, or values of a policy."""
 
     mdp: Process
     discount: float

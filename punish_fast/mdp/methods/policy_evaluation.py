@@ -1,8 +1,8 @@
 """Policy iteration for discounted MDPs without layers, with policies evaluated by sweeps or by a Krylov method.
 
-Each step evaluates the greedy policy, which *advances* the values, and then backs up all states to prove an error
-bound (``improvement.py``). ``modified-policy-iteration`` evaluates policies by sweeps. ``policy-iteration`` uses a
-Krylov method.
+Each step evaluates the greedy policy to *advance* the values, and then backs up all states to prove an error bound
+(``improvement.py``). ``modified-policy-iteration`` evaluates policies by sweeps. ``policy-iteration`` uses a Krylov
+method.
 
 **Sweeps.** Between backups of all rows, modified policy iteration [Puterman and Shin 1978] sweeps over the rows of the
 policy. A sweep reads only one row per state, so it costs a fraction of a backup. Sweeps stop when the span of their
@@ -11,12 +11,12 @@ for the tolerance, or when a limit on their number is reached. The limit is doub
 many do.
 
 **Krylov.** The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P) v = r``. Sweeps need about
-``1 / (1 - g)`` steps per digit unless play quickly forgets its initial state. BiCGSTAB [van der Vorst 1992] needs about
-the square root of that number for chains that resemble a random walk. It starts from the backed-up values and stops
-when no residual exceeds 1 % of half the initial span [inexact policy iteration: Gargiani et al. 2024]. The right
-preconditioner consists of two Gauss-Seidel sweeps from zero, one in each direction. A step therefore takes six sweeps
-over the rows of the policy. The four Gauss-Seidel sweeps are slower than plain sweeps. `numpy.einsum` sums inner
-products in a fixed order, whereas the order in BLAS depends on the number of threads.
+``1 / (1 - g)`` steps per digit unless the chain mixes fast. BiCGSTAB [van der Vorst 1992] needs about the square root
+of that number for chains that resemble a random walk. It starts from the backed-up values and stops when no residual
+exceeds 1 % of half the initial span [inexact policy iteration: Gargiani et al. 2024]. The right preconditioner consists
+of two Gauss-Seidel sweeps from zero, one in each direction. A step therefore takes six sweeps over the rows of the
+policy. The four Gauss-Seidel sweeps are slower than plain sweeps. `numpy.einsum` sums inner products in a fixed order,
+whereas the order in BLAS depends on the number of threads.
 
 **Choice of the method.** ``auto`` starts with sweeps and keeps using them while they gain at least one decimal digit
 per *pass*, that is, per ``nnz`` entries read. Otherwise, it tries the Krylov method, and from then on it uses the
@@ -24,9 +24,9 @@ method that recently gained more digits per pass. The recorded gain of a method 
 method, so an unused method is tried again eventually. The choice depends on the number of entries read, not on time, so
 it is the same in every run and for every number of threads.
 
-**Failing methods.** An evaluation may increase the error. After 32 steps without a new smallest error bound, up to 32
-plain backups follow. If none of them lowers the bound, both limits are doubled. Since plain backups converge, so does
-every method.
+**Failing methods.** An evaluation might increase the error. After 32 steps without a new smallest error bound, up to 32
+plain backups follow. If none of them lowers the bound, both limits are doubled. Every method converges because plain
+backups converge.
 """
 
 import math
@@ -44,7 +44,7 @@ from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverLimits
 from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.solution import Log
 
-# Target reduction of the span of changes by sweeps, and of the residual by the Krylov method.
+# An evaluation reduces the span of changes (sweeps) or the residual (Krylov method) by these factors.
 _FORCING, _KRYLOV_FORCING = 0.1, 0.01
 _FEWEST_SWEEPS, _MOST_SWEEPS = 8, 512
 # The sweep limit is doubled if at most the fraction _FEW of the choices changed, and halved if at least _MANY did.
@@ -185,7 +185,7 @@ def iterate(
     """Alternate evaluations and backups until the goal or a limit is reached, or rounding makes the goal unreachable.
 
     Args:
-        point: Initial values. On return, the values of the last backup.
+        point: Contains the initial values on entry, and the values of the last backup on return.
         log: Receives one entry per backup.
         limits: Maximum number of backups, including those already in the log, and maximum duration.
         max_sweeps: Stop once more than ``max_sweeps * nnz`` entries have been read.

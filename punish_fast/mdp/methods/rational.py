@@ -1,17 +1,17 @@
 """Small MDPs solved in rational arithmetic, for use if floating point cannot prove a bound.
 
-Floats are rational numbers, so an MDP of floats has rational values. Policy iteration [Howard 1960] finds them without
-any rounding: each policy is evaluated by elimination, and changed only where another row is strictly better, so no
-policy recurs and the last one is optimal. Numerators and denominators grow with the size of a strongly connected
+Floats are rational numbers, so an MDP of floats has rational values. Policy iteration [Howard 1960] finds these values
+without any rounding: each policy is evaluated by elimination, and changed only where another row is strictly better, so
+no policy recurs and the last one is optimal. Numerators and denominators grow with the size of a strongly connected
 component, so the method is limited to small components. Rewards and probabilities can have any magnitude.
 
 Each row is divided by the exact sum of its probabilities. Since probabilities might have been rounded when the MDP was
 built, the error bound holds for all MDPs whose probabilities differ from the given ones by at most a relative error
-``e`` of four rounding units. The value of a policy of ``n`` states is a sum of rewards with weights that are quotients
-of sums of products of ``n`` probabilities [Markov chain tree theorem; O'Cinneide 1993], so in all these MDPs the
-weights differ by a relative error ``d`` of at most about ``2 n e``. States whose rows all have a single successor are
-not counted in ``n``. Hence the values of the policy with rewards ``r - d |r|`` are lower bounds, and the optimal values
-with rewards ``r + d |r|`` are upper bounds.
+``e`` of four rounding units. The value of a policy of ``n`` states is a weighted sum of rewards. Each weight is a
+quotient of two sums whose terms are products of ``n`` probabilities [Markov chain tree theorem; O'Cinneide 1993]. In
+all these MDPs, the weights therefore differ by a relative error ``d`` of at most about ``2 n e``. States whose rows all
+have a single successor are not counted in ``n``. Hence the values of the policy with rewards ``r - d |r|`` are lower
+bounds, and the optimal values with rewards ``r + d |r|`` are upper bounds.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Equation(NamedTuple):
     coefficient: dict[int, Fraction]
 
     def at(self, x: Numbers) -> Fraction:
-        """Return the right-hand side."""
+        """Return the value of the right-hand side for ``x``."""
         return self.constant + sum((p * x[t] for t, p in self.coefficient.items()), Fraction(0))
 
 
@@ -217,11 +217,12 @@ def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray,
 
 
 def best_gain(mdp: MDP, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Find the maximum average reward of an MDP without terminals whose states can all reach each other.
+    """Find the maximum average reward of an MDP without terminals, in which all states can reach each other.
 
     Returns:
-        Bounds ``[1]`` on the gain, the lower one also on the policy's; relative values ``[n_states]``, 0 in the first
-        state; and the policy, int64 ``[n_states]``, which takes the first of equally good rows.
+        A lower and an upper bound on the gain, ``[1]`` each, relative values ``[n_states]``, 0 in the first state, and
+        the policy, int64 ``[n_states]``. The gain of the policy is at least the lower bound. The policy takes the first
+        of equally good rows.
     """
     process, policy = RationalProcess(mdp, mdp.reward), (choice - mdp.state_ptr[:-1]).tolist()
     gain, bias = process.best(policy)
@@ -251,7 +252,7 @@ def upward(x: Fraction) -> float:
 
 
 def _nearest(x: Fraction) -> float:
-    """Return the nearest float; infinite if ``x`` is out of range."""
+    """Return the nearest float, or infinity if ``x`` is out of range."""
     try:
         return float(x)
     except OverflowError:

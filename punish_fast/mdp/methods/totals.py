@@ -1,4 +1,4 @@
-"""Total rewards to be maximized, as a problem for the rungs of the ladder (``ladder.py``)."""
+"""Maximization of total rewards, a problem for the ladder (``ladder.py``)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Total:
     Without a discount, every policy must terminate. If `may_not_end` is True, policies with unbounded cost are exempt.
     """
 
-    mdp: MDP  # with one layer, not compact; its rewards are ignored
+    mdp: MDP  # MDP with one layer, not compact. Its rewards are ignored
     payoff: Payoff
     limits: SolverLimits
     discount: float = 1.0
@@ -32,7 +32,7 @@ class Total:
     may_not_end: bool = False
     skips_sweeps: bool = False
     eliminated: Exact | None = None  # values of an elimination whose error bound is too large
-    evaluation: Any = None  # state of policy evaluation, which further policy evaluation continues
+    evaluation: Any = None  # state from which policy evaluation can continue
 
     def __post_init__(self) -> None:
         """Start with the first row of each state, and decide which kinds of rungs are permitted."""

@@ -6,8 +6,8 @@ including the reward of the terminal reached, and ``stopping_rule.py`` determine
 
 **Methods.** ``jacobi`` applies ``T`` to all states simultaneously. ``layered`` updates the layers from last to first
 and uses new values immediately. If each of ``L`` layers leads only to the next one, and the last layer only to the
-first (a *cycle*), the result of a layered sweep depends only on the values of the first layer, which the sweep
-contracts with modulus ``g^L``. Only these values are *carried* from sweep to sweep, and only they are extrapolated
+first (a *cycle*), the result of a layered sweep depends only on the values of the first layer. The sweep contracts
+these values with modulus ``g^L``. Only these values are *carried* from sweep to sweep, and only they are extrapolated
 (``anderson.py``). Without a cycle, all values are carried and none are extrapolated.
 
 **Error bound.** Let ``d`` be the largest change of a carried value in the last sweep, ``b`` the modulus, and ``e`` a
@@ -15,11 +15,11 @@ bound on the rounding error of a sweep. Since sweeps contract,
 
     |v - v*| on carried values  <=  k (b d + e) / (1 - b),
 
-where ``k`` is 1 if the discount is below 1 (otherwise see ``stopping_rule.py``). The error of any other value is at
-most ``g`` times the error of the carried values before the sweep, plus ``e``. The rounding error of a row of ``n``
-entries is at most ``(n + 8) u`` times the largest possible value, where ``u`` is the unit roundoff [Higham 2002, ch.
-3]. This includes up to four roundings of each stored probability. The bound holds for the MDP whose rows add up to
-exactly 1.
+where ``k`` is 1 if the discount is below 1. Otherwise, ``stopping_rule.py`` determines ``k``. The error of any other
+value is at most ``g`` times the error of the carried values before the sweep, plus ``e``. The rounding error of a row
+of ``n`` entries is at most ``(n + 8) u`` times the largest possible value, where ``u`` is the unit roundoff [Higham
+2002, ch. 3]. This includes up to four roundings of each stored probability. The bound holds for the MDP whose rows add
+up to exactly 1.
 """
 
 from collections.abc import Sequence
@@ -46,11 +46,11 @@ from punish_fast.mdp.model.solution import Log
 class Iteration:
     """Base class of the methods that sweep through layers or states."""
 
-    # Row probabilities of the policy to evaluate; None to find optimal values.
+    # Row probabilities of the policy to evaluate, or None to find optimal values.
     _policy: np.ndarray | None = None
 
     def __init__(self, mdp: Process, discount: float, is_cycle: bool = False) -> None:
-        # `is_cycle`: whether values of only the first layer are carried from sweep to sweep.
+        # `is_cycle`: True if only values of the first layer are carried from sweep to sweep.
         self.mdp = mdp
         self.discount = discount
         self._n_carried = int(mdp.layer_ptr[1]) if is_cycle else mdp.n_states  # number of leading carried states
@@ -60,13 +60,13 @@ class Iteration:
         self.endless: np.ndarray | None = None
         self.is_at_floor = False  # True if rounding can explain the changes in the last sweep
         self.bound = np.inf  # error bound after the last sweep
-        self.proved_choice: np.ndarray | None = None  # policy found by `settle`; if None, the first best rows of `q`
+        self.proved_choice: np.ndarray | None = None  # policy found by `settle`, or None for the first best rows of `q`
         self.log = Log()
         self.v = np.concatenate([np.zeros(mdp.n_states), terminal_values(mdp, discount)])
         # Row values and the first best rows, consistent with `v` only after `close`.
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
-        # Number of roundings of a row in addition to one per entry, including those of stored probabilities.
+        # Number of roundings in a row in addition to one per entry, including roundings of stored probabilities.
         self._further_terms = FURTHER_TERMS
         self._backups = mdp.backups
         self._payment = Payment(mdp.reward, discount)
@@ -127,7 +127,7 @@ class Iteration:
         )
 
     def _carried_error(self, change: float, rounding: float) -> float:
-        """Bound the error of carried values that changed by at most ``change`` in a sweep; also set `is_at_floor`."""
+        """Bound the error of carried values that changed by at most ``change`` in a sweep. Set `is_at_floor`."""
         self.is_at_floor = self.contraction.is_at_floor(change, rounding)
         return self.contraction.error_bound(change, rounding)
 
@@ -163,8 +163,8 @@ class Iteration:
         """Return a bound on `v` minus the values of a policy with a discount.
 
         The rows of the policy are worse than the best rows in `q` by up to ``ties``, float64 ``[n_layers]``. `close`
-        computed `q` from the previous state values. If these have decreased since, row values decrease by at most the
-        discount times the largest decrease. In a cycle of layers, both losses add up from layer to layer.
+        computed `q` from the previous state values. If state values have decreased since then, row values decrease by
+        at most the discount times the largest decrease. In a cycle of layers, both losses add up from layer to layer.
         """
         g, losses, falls = self.discount, ties + self._rounding(), self._falls()
         if not self.mdp.is_cycle:
