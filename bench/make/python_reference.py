@@ -79,7 +79,8 @@ TOPICS = (
         "Objectives",
         MDP,
         "Other objectives, each with certified bounds.",
-        "reach_probability total_reward average_reward finite_horizon stationary_distribution",
+        "reach_probability total_reward average_reward finite_horizon stationary_distribution reach_within "
+        "stay_probability next_probability cumulative_reward reward_at_step",
     ),
     Topic(
         "mdp-results",

@@ -78,7 +78,7 @@ def restriction(
     states = np.flatnonzero(counts)
     column = np.full(mdp.n_columns, len(states) + terminal, dtype=np.int32)
     column[states] = np.arange(len(states), dtype=np.int32)
-    rows = select_rows(mdp, taken, column) | {"reward": (mdp.reward if reward is None else reward)[taken]}
+    entries = select_rows(mdp, taken, column) | {"reward": (mdp.reward if reward is None else reward)[taken]}
     layer_ptr, action = np.searchsorted(states, mdp.layer_ptr), mdp.action[taken]
-    part = MDP(cumulated(counts[states]), terminal_reward=worth, layer_ptr=layer_ptr, action=action, **rows)
+    part = MDP(cumulated(counts[states]), terminal_reward=worth, layer_ptr=layer_ptr, action=action, **entries)
     return Restriction(part, states, taken)
