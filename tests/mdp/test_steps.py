@@ -23,7 +23,7 @@ def sample(request):
     """A process with rewards of at least 0 and two random sets of columns."""
     given, rng = random_sample(request.param), Random(-request.param)
     states = [[(min(abs(reward), 100.0), row) for reward, row in rows] for rows in given.states]
-    given = replace(given, states=states, terminals=[0.0] * len(given.terminals))
+    given = replace(given, states=states, terminals=[0.0] * len(given.terminals), values=None)
     columns = range(len(states) + len(given.terminals))
     return given, {s for s in columns if rng.random() < 0.3}, {s for s in columns if rng.random() < 0.3}
 

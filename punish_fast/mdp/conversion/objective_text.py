@@ -250,7 +250,9 @@ def _reward(process: NamedProcess, objective: Objective, goal: Any, tolerance: f
     sign = 1.0 if maximize else -1.0
     found = average_reward(replace(mdp, reward=sign * mdp.reward), tolerance)
     v, bound = sign * found.gain + 0.0, found.error_bound
-    return BoundedValues(v, np.nextafter(v - bound, -np.inf), np.nextafter(v + bound, np.inf), bound, found.choice)
+    return BoundedValues(
+        v, np.nextafter(v - bound, -np.inf), np.nextafter(v + bound, np.inf), bound, found.choice, found.rows
+    )
 
 
 def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:

@@ -20,6 +20,7 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import BoundedValues
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
@@ -69,7 +70,9 @@ def reach_within(
         choice[part.states] = part.rows[found.choice[0]]
     # The probability is exactly 0 or 1 in states where the run has ended.
     error = np.where(is_open, bound, 0.0)
-    return BoundedValues(v, np.maximum(_below(v, error), 0.0), np.minimum(_above(v, error), 1.0), bound, choice)
+    return BoundedValues(
+        v, np.maximum(_below(v, error), 0.0), np.minimum(_above(v, error), 1.0), bound, choice, rows_of(mdp)
+    )
 
 
 def stay_probability(
@@ -117,7 +120,7 @@ def stay_probability(
     is_exact = (found.lower == found.upper) & (v == v.round())
     lower, upper = (np.where(is_exact, v, np.clip(x, 0.0, 1.0)) for x in (lower, upper))
     bound = float(np.nextafter(bound + np.finfo(np.float64).eps, np.inf)) if bound else 0.0
-    return BoundedValues(v, lower, upper, bound, found.choice)
+    return BoundedValues(v, lower, upper, bound, found.choice, rows_of(mdp))
 
 
 def cumulative_reward(
@@ -150,7 +153,7 @@ def cumulative_reward(
     if n_steps is not None:
         return _stepped(mdp, n_steps, maximize, np.zeros(mdp.n_columns))
     check_arrays(mdp)
-    mdp = normalized(mdp.expanded()).without_zeros().in_one_layer()
+    mdp = replace(normalized(mdp.expanded()).without_zeros().in_one_layer(), terminal_value=None)
     if (mdp.reward < 0).any():
         row = int((mdp.reward < 0).argmax())
         raise SolveError(
@@ -175,7 +178,7 @@ def cumulative_reward(
         found = solve(part.mdp, 1.0, tolerance=tolerance)
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
-    return BoundedValues(v, np.maximum(_below(v, bound), 0.0), _above(v, bound), bound, choice)
+    return BoundedValues(v, np.maximum(_below(v, bound), 0.0), _above(v, bound), bound, choice, rows_of(mdp))
 
 
 def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValues:
@@ -231,7 +234,7 @@ def next_probability(mdp: MDP, goal: np.ndarray, maximize: bool = True) -> Bound
     check_arrays(mdp)
     found = _stepped(_without_rewards(mdp), 1, maximize, columns_of(mdp, "goal", goal).astype(np.float64))
     lower, upper = np.clip(found.lower, 0.0, 1.0), np.clip(found.upper, 0.0, 1.0)
-    return BoundedValues(found.v, lower, upper, found.error_bound, found.choice)
+    return BoundedValues(found.v, lower, upper, found.error_bound, found.choice, rows_of(mdp))
 
 
 def _stepped(mdp: MDP, n_steps: int, maximize: bool, worth: np.ndarray) -> BoundedValues:
@@ -239,11 +242,11 @@ def _stepped(mdp: MDP, n_steps: int, maximize: bool, worth: np.ndarray) -> Bound
     n, sign = mdp.n_states, 1.0 if maximize else -1.0
     if not _checked(n_steps):
         v = worth[:n].copy()
-        return BoundedValues(v, v, v, 0.0, mdp.state_ptr[:-1].copy())
+        return BoundedValues(v, v, v, 0.0, mdp.state_ptr[:-1].copy(), rows_of(mdp))
     paid = replace(mdp, reward=sign * mdp.reward, terminal_reward=sign * mdp.terminal_reward)
     found = finite_horizon(paid, n_steps, terminal_value=sign * worth, keep_all=False)
     v, bound = sign * found.v[0] + 0.0, found.error_bound
-    return BoundedValues(v, _below(v, bound), _above(v, bound), bound, found.choice[0])
+    return BoundedValues(v, _below(v, bound), _above(v, bound), bound, found.choice[0], rows_of(mdp))
 
 
 def _never_paid(mdp: MDP) -> np.ndarray:
@@ -255,13 +258,14 @@ def _never_paid(mdp: MDP) -> np.ndarray:
         mdp,
         indices=np.where(np.repeat(pays, lengths), np.int32(n), mdp.indices).astype(np.int32),
         terminal_reward=np.append(mdp.terminal_reward, 0.0),
+        terminal_value=None,
     )
     goal = np.arange(n + 1) == n
     return TransitionGraph(marked, terminals_of(marked)).may_avoid(goal)[:n]
 
 
 def _without_rewards(mdp: MDP) -> MDP:
-    return replace(mdp, reward=0 * mdp.reward, terminal_reward=0 * mdp.terminal_reward)
+    return replace(mdp, reward=0 * mdp.reward, terminal_reward=0 * mdp.terminal_reward, terminal_value=None)
 
 
 def _checked(n_steps: int) -> int:
