@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from exact import twin_of
 from houses import few, house_rules
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from seen import keys_of
 
@@ -94,7 +94,22 @@ def test_probed_hash_tables_and_small_capacities_give_the_same_space(monkeypatch
     assert [probed.index(probed.state(row)) for row in range(probed.n_states)] == list(range(probed.n_states))
 
 
+# Sets of statuses that differ only in the highest bits of their words.
+_HIGH_BITS = Rules(
+    copies=(3, 2, 0, 1, 0),
+    hand_size=1,
+    reveal_size=0,
+    hp=2,
+    breaths=2,
+    damage=(0, 0, 0, 2, 0),
+    dodge_stops=(0, 0, 0, 0, 0),
+    exhausting=(1, 0, 0, 1, 0),
+    redeal="discard",
+)
+
+
 @given(house_rules(), st.sampled_from(MODELS))
+@example(_HIGH_BITS, "memory")
 def test_blocks_of_a_kind_have_the_same_statuses_and_sizes(rules, name):
     found = StateSpace(rules, name)
     for layer in found.layers:

@@ -340,7 +340,8 @@ def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Hashes identify equal rows. If different rows have the same hash, each row has its own kind.
     """
     factors = np.random.default_rng(0).integers(2**64, size=keys.shape[1], dtype=np.uint64)
-    _, first, kind = np.unique(keys @ factors, return_index=True, return_inverse=True)
+    # The highest bits of a product depend on all bits of its factors, but the highest bits of a key affect only those.
+    _, first, kind = np.unique((keys ^ keys >> 31) @ factors, return_index=True, return_inverse=True)
     if (keys[first][kind] != keys).any():
         first = kind = np.arange(len(keys))
     return first, kind
