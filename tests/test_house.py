@@ -82,18 +82,18 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5500,
+    "cli": 5200,
     "web": 1400,
     "play": 2300,
     "arena": 1300,
     "study": 850,
     "games": 5650,
-    "store": 1800,
+    "store": 1750,
     "equilibrium": 1750,
     "records": 1750,
     "enemies": 600,
     "duel": 1250,
-    "punish": 2700,
+    "punish": 2550,
     "mdp": 4700,
     "runtime": 1500,
     TOP: 100,

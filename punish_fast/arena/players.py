@@ -26,6 +26,7 @@ from punish_fast.arena import veteran
 from punish_fast.arena.built_in_players import BUILT_INS, person_of
 from punish_fast.arena.heuristics import HEURISTICS, best_scored
 from punish_fast.mdp.arrays.policy import PolicyError, check_temperature
+from punish_fast.mdp.model.results import ModelRows
 from punish_fast.mdp.model.solution import Solution
 from punish_fast.mdp.objectives.solver import SWEEPS, solve
 from punish_fast.punish.rules import Rules, load_rules, true_rules
@@ -391,7 +392,7 @@ def naive_solution(space: StateSpace) -> Solution:
         compile_kernels([*TENSOR, SWEEPS], threads())
         return solve(build(space if space.rules == rules else StateSpace(rules)), discount=1.0)
 
-    return cached_solution(space.state_ptr, None, (rules.digest, "discount 1"), compute)
+    return cached_solution(ModelRows(space.state_ptr, space.action), None, (rules.digest, "discount 1"), compute)
 
 
 class PlayerGroup:

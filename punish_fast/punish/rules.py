@@ -80,21 +80,31 @@ class Rules(NamedTuple):
 
     # Never change a default value, because digests omit fields with default values.
 
-    copies: Annotated[Five, Field(BY_CARD, 0, 9, "copies of each card in play")] = (3, 3, 3, 3, 3)
-    hand_size: Annotated[int, Field(NUMBER, 1, 9, "cards in a full hand")] = 5
-    reveal_size: Annotated[int, Field(NUMBER, 0, 45, "cards revealed at the start of a measure")] = 3
+    copies: Annotated[Five, Field(BY_CARD, 0, 9, "number of copies of each card")] = (3, 3, 3, 3, 3)
+    hand_size: Annotated[int, Field(NUMBER, 1, 9, "number of cards in a full hand")] = 5
+    reveal_size: Annotated[int, Field(NUMBER, 0, 45, "number of cards revealed at the start of a measure")] = 3
     hp: Annotated[int, Field(NUMBER, 1, 9, "HP at the start, and maximum HP after healing")] = 3
     healing: Annotated[int, Field(NUMBER, 0, 9, "HP that each player regains after a measure")] = 1
-    breaths: Annotated[int, Field(NUMBER, 1, 8, "breaths per measure")] = 4
-    feints: Annotated[int, Field(NUMBER, 0, 9, "feints of each player per measure")] = 1
+    breaths: Annotated[int, Field(NUMBER, 1, 8, "number of breaths per measure")] = 4
+    feints: Annotated[int, Field(NUMBER, 0, 9, "number of feints of each player per measure")] = 1
     damage: Annotated[Five, Field(BY_CARD, 0, 99, "base damage of each card")] = (0, 1, 0, 2, 3)
     guard_reduction: Annotated[int, Field(NUMBER, 0, 99, "reduction of an attack's damage by a guard")] = 1
     # In `dodge_stops` and `exhausting`, 1 marks the cards listed in a file and 0 the others.
     dodge_stops: Annotated[Five, Field(CARD_NAMES, 0, 1, "cards that do no damage to a dodge")] = (0, 0, 0, 1, 1)
     # rank of rest, guard, rush, dodge, strike, punish
-    priority: Annotated[Six, Field(ORDER, 0, 5, "if both fall, the card listed first wins")] = (0, 1, 2, 3, 4, 5)
+    priority: Annotated[Six, Field(ORDER, 0, 5, "if both players fall, the card listed first wins")] = (
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+    )
     exhausting: Annotated[Five, Field(CARD_NAMES, 0, 1, "cards after which the player must rest")] = (0, 0, 0, 0, 1)
-    redeal: Annotated[str, Field(CHOICE, 0, 0, "draw from the discard pile, or from it and the deck")] = "discard"
+    redeal: Annotated[
+        str,
+        Field(CHOICE, 0, 0, "draw from the discard pile, or from the discard pile and the deck"),
+    ] = "discard"
 
     @property
     def n_cards(self) -> int:

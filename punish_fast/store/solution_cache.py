@@ -51,16 +51,16 @@ def files() -> list[Path]:
 
 
 def cached_solution(
-    state_ptr: np.ndarray, policy: np.ndarray | None, settings: Any, solve: Callable[[], Solution]
+    rows: ModelRows, policy: np.ndarray | None, settings: Any, solve: Callable[[], Solution]
 ) -> Solution:
     """Load a solution from the cache. If the cache lacks the solution, call ``solve`` and store the result.
 
     Args:
-        state_ptr: First row of each state, int64 ``[n_states + 1]``.
+        rows: Rows of the game.
         policy: Policy of the enemy, float64 ``[n_rows]``, or None if the enemy is uniform.
         settings: Digest of the rules and all options of the solver.
     """
-    if len(state_ptr) - 1 < _FEW_STATES or (inside := place().folder) is None:
+    if len(rows.state_ptr) - 1 < _FEW_STATES or (inside := place().folder) is None:
         return solve()
     digest = hashlib.sha256(repr((versions(), settings)).encode())
     if policy is not None:
@@ -70,7 +70,7 @@ def cached_solution(
         # Remove a link, because otherwise its target would be replaced.
         if path.is_symlink():
             path.unlink()
-        return _load(path, state_ptr)
+        return _load(path, rows)
     solution = solve()
     # Ignore errors. The next process then solves the game again.
     with suppress(StoreError, OSError):
@@ -78,21 +78,22 @@ def cached_solution(
     return solution
 
 
-def _load(path: Path, state_ptr: np.ndarray) -> Solution:
+def _load(path: Path, rows: ModelRows) -> Solution:
     """Read a solution. Raise `ReadError` if the solution is invalid or belongs to another game."""
     file = CheckedFile(path)
     header = file.attributes.get("header", {})
     entries = {name: file.checked(name, header.get(name), attribute) for name, attribute in _ENTRIES.items()}
-    v, q, rows = (file.array(f"/arrays/{name}", dataset) for name, dataset in _ARRAYS.items())
+    v, q, choice = (file.array(f"/arrays/{name}", dataset) for name, dataset in _ARRAYS.items())
+    state_ptr = rows.state_ptr
     if len(q) != state_ptr[-1] or not np.array_equal(best_values(state_ptr, q), v):
         raise file.error("v", "must be the largest `q` of each state")
-    if len(rows) != len(v) or (rows < state_ptr[:-1]).any() or (rows >= state_ptr[1:]).any():
+    if len(choice) != len(v) or (choice < state_ptr[:-1]).any() or (choice >= state_ptr[1:]).any():
         raise file.error("choice", "must be a row of each state")
     # The folder might be read-only.
     with suppress(OSError):
         path.touch()
     entries["tolerance"] = None if math.isnan(entries["tolerance"]) else entries["tolerance"]
-    return Solution(v=v, q=q, choice=rows, rows=ModelRows(state_ptr), log=Log(), **entries)
+    return Solution(v=v, q=q, choice=choice, rows=rows, log=Log(), **entries)
 
 
 def _save(path: Path, solution: Solution) -> None:

@@ -10,6 +10,7 @@ from policies import mixed
 from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium import regret_minimizers, restricted_game
 from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.mdp.model.results import ModelRows
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -144,7 +145,7 @@ def ask(tiny, tiny_mdp, tmp_path, monkeypatch):
             calls.append(1)
             return solve(tiny_mdp, objective="reach-probability")
 
-        return cached_solution(tiny.state_ptr, policy, settings, compute), bool(calls)
+        return cached_solution(ModelRows(tiny.state_ptr, tiny.action), policy, settings, compute), bool(calls)
 
     return asked
 
@@ -154,8 +155,9 @@ def test_a_solution_is_computed_once_for_each_enemy_and_setting(ask, tiny):
         (first, computed), (second, again) = ask(*arguments), ask(*arguments)
         assert (computed, again) == (True, False)
         for name, value in vars(first).items():
-            if name != "log":
+            if name not in ("log", "rows"):
                 assert np.array_equal(getattr(second, name), value), name
+        assert np.array_equal(first.rows.action, second.rows.action)
     assert len(solution_cache.files()) == 3
     solution_cache.clear()
     assert ask()[1]

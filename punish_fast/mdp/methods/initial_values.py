@@ -1,7 +1,7 @@
 """Initial values for sweeps over costs: those of a policy that heads for the terminals.
 
 If rewards are negative, zeros are optimistic. In a corridor of ``n`` states, sweeps from zeros then need about ``n``
-passes, because each state copies the value of a neighbor that is no closer to the end. Values of a policy are lower
+passes, because each state copies the value of a neighbor that is as far from the end. Values of a policy are lower
 bounds, and correct values spread from the terminals in any sweep against the arrows.
 
 The policy takes the rows by which a breadth-first search from the terminals discovers the states. States are evaluated

@@ -13,7 +13,7 @@ from math import comb, prod
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import best_values, first_best
-from punish_fast.mdp.model.results import rows_of
+from punish_fast.mdp.model.results import ModelRows, rows_of
 from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.mdp.objectives.solver import evaluate, solve
 from punish_fast.play.game_data import View, rows_of_state
@@ -53,7 +53,8 @@ def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
     def compute() -> Solution:
         return solve(build(space, enemy), objective="reach-probability")
 
-    return cached_solution(space.state_ptr, enemy, (space.rules.digest, "reach-probability"), compute)
+    rows = ModelRows(space.state_ptr, space.action)
+    return cached_solution(rows, enemy, (space.rules.digest, "reach-probability"), compute)
 
 
 def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) -> Solution:
@@ -77,7 +78,8 @@ def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) ->
         )
 
     settings = space.rules.digest, "evaluation"
-    return cached_solution(space.state_ptr, np.concatenate([policy, enemy]), settings, compute)
+    rows = ModelRows(space.state_ptr, space.action)
+    return cached_solution(rows, np.concatenate([policy, enemy]), settings, compute)
 
 
 def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
