@@ -20,17 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.mdp.arrays import _probabilities
+from punish_fast.mdp.arrays import row_sums as checks
 from punish_fast.mdp.arrays.names import Names, entry_name, row_name, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.arrays.row_sums import (
-    ROUNDING,
-    ModelError,
-    is_accepted,
-    largest_entry,
-    refused_entry,
-    refused_sum,
-    row_sums,
-)
+from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 if TYPE_CHECKING:
@@ -190,16 +183,16 @@ def _distributions(
     matrix: csr_array, normalize: bool, name_of: Callable[[int], str], names: Names | None
 ) -> ModelArrays:
     """Check and normalize rows, and return ``indptr``, ``indices`` and ``data`` with ascending columns."""
-    data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), largest_entry(normalize)
+    data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), checks.largest_entry(normalize)
     if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
         k = int((~((data >= 0) & (data <= largest))).argmax())
         name, entry = name_of(int(np.searchsorted(indptr, k, side="right")) - 1), entry_name(names, matrix.indices[k])
-        raise ModelError(f"transitions: {refused_entry(name, entry, data[k], normalize)}")
+        raise ModelError(f"transitions: {checks.refused_entry(name, entry, data[k], normalize)}")
     total, deviation = row_sums(indptr, data)
-    wrong = np.flatnonzero(~is_accepted(total, deviation, normalize))
+    wrong = np.flatnonzero(~checks.accepted(total, deviation, normalize))
     if len(wrong):
         row = int(wrong[0])
-        raise ModelError(f"transitions: {refused_sum(name_of(row), total[row], deviation[row], normalize)}")
+        raise ModelError(f"transitions: {checks.refused_sum(name_of(row), total[row], deviation[row], normalize)}")
     is_off = np.abs(deviation) > ROUNDING
     if is_off.any():
         matrix.data = data / np.repeat(np.where(is_off, total, 1.0), np.diff(indptr))

@@ -54,14 +54,15 @@ def flaw_of(state_ptr: np.ndarray, policy: np.ndarray) -> str | None:
     return None
 
 
-def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
+def check_policy(
+    state_ptr: np.ndarray, policy: Any, error: type[PunishFastError] = PolicyError, dtype: Any = None
+) -> np.ndarray:
     """Return a policy as an array, after checking that it is a distribution in every state."""
-    refuse_mask("policy", policy)
-    policy = np.asarray(policy)
-    flaw = flaw_of(state_ptr, policy)
-    if flaw is not None:
-        raise PolicyError(f"policy: {flaw}")
-    return policy
+    refuse_mask("policy", policy, error)
+    given: np.ndarray = np.asarray(policy, dtype)
+    if flaw := flaw_of(state_ptr, given):
+        raise error(f"policy: {flaw}")
+    return given
 
 
 def tie_of(v: np.ndarray) -> float:

@@ -41,7 +41,7 @@ def largest_entry(normalize: bool) -> float:
     return _LARGEST_COUNT if normalize else 1 + SUM_TOLERANCE
 
 
-def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
+def accepted(total: Any, deviation: Any, normalize: bool) -> Any:
     """Return True if the sum of a row is accepted. The arguments are scalars or arrays.
 
     ``total`` is the rounded sum, and ``deviation`` is the exact sum minus 1.
@@ -56,7 +56,7 @@ def refused_entry(place: str, entry: str, p: float, normalize: bool) -> str:
 
 
 def refused_sum(place: str, total: float, deviation: float, normalize: bool) -> str:
-    """Return the error message for a row that `is_accepted` rejects."""
+    """Return the error message for a row that `accepted` rejects."""
     if normalize:
         return f"the probabilities of {place} add up to {float(total)!r}; the sum must be positive and finite"
     return f"{describe_sum(place, total, deviation)}; the option normalize divides them by their sum"

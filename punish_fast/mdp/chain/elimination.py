@@ -71,25 +71,12 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
     ``[n_states]``, marks states that may leave their component.
     """
     n, sizes = len(component), np.bincount(component)
-    degree = np.diff(graph.indptr)
-    remains = QuotientGraph(
-        begin=graph.indptr[:-1].astype(np.int64),
-        adjacent=graph.indices.astype(np.int32),
-        n_elements=np.zeros(n, dtype=np.int32),
-        n_neighbors=degree.astype(np.int32),
-        component=component.astype(np.int32),
-        is_hub=hubs(graph, component),
-        remaining=sizes.astype(np.int64),
-        is_dense=np.zeros(len(sizes), dtype=bool),
-        degree=np.minimum(degree, n - 1).astype(np.int32),
-        first=np.full(n + 1, -1, dtype=np.int32),
-        beside=np.empty((2, n), dtype=np.int32),
-        marks=np.full((2, n), -1, dtype=np.int32),
-        members=np.zeros((2, n), dtype=np.int32),
-        is_absorbed=np.zeros(n, dtype=bool),
-        leaks=leaks.copy(),
-        counts=np.zeros(3, dtype=np.int64),
-    )
+    degree = np.diff(graph.indptr).astype(np.int32)
+    lists = graph.indptr[:-1].astype(np.int64), graph.indices.astype(np.int32), np.zeros(n, dtype=np.int32), degree
+    parts = component.astype(np.int32), hubs(graph, component), sizes.astype(np.int64), np.zeros(len(sizes), dtype=bool)
+    degrees = np.minimum(degree, n - 1), np.full(n + 1, -1, dtype=np.int32), np.empty((2, n), dtype=np.int32)
+    elements = np.full((2, n), -1, dtype=np.int32), np.zeros((2, n), dtype=np.int32), np.zeros(n, dtype=bool)
+    remains = QuotientGraph(*lists, *parts, *degrees, *elements, leaks.copy(), np.zeros(3, dtype=np.int64))
     _minimum_degree.sort_by_degree(remains)
     rank, ptr = np.full(n, -1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
     later = np.empty(n + graph.nnz, dtype=np.int32)

@@ -31,7 +31,6 @@ from punish_fast.mdp.chain.elimination import Elimination, closed_classes
 from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP, check_arrays
-from punish_fast.mdp.model.policy_chain import checked_policy
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 from punish_fast.runtime.errors import check_allowed, shown
 from punish_fast.runtime.lazy_modules import csgraph, sparse
@@ -112,8 +111,7 @@ def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -
         array([0.8, 0.2])
     """
     check_arrays(mdp)
-    policy = checked_policy(mdp, np.ones(mdp.n_rows) if policy is None else policy)
-    chain = mdp.under(policy).without_zeros()
+    chain = mdp.under(np.ones(mdp.n_rows) if policy is None else policy).without_zeros()
     n, n_columns = chain.n_states, chain.n_columns
     ends = np.arange(n, n_columns)
     loops = sparse.csr_array((np.ones(len(ends)), (ends - n, ends)), shape=(len(ends), n_columns))

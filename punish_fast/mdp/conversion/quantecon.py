@@ -47,10 +47,7 @@ def to_quantecon(mdp: MDP, discount: float) -> Any:
         reward = reward + discount * (mdp.to_scipy()[:, mdp.n_states :] @ mdp.terminal_value)
     terminals = np.arange(mdp.n_states, mdp.n_columns)
     stay = csr_array((np.ones(n_terminals), (np.arange(n_terminals), terminals)), shape=(n_terminals, mdp.n_columns))
-    return DiscreteDP(
-        np.append(reward, mdp.terminal_reward),
-        csr_matrix(vstack([mdp.to_scipy(), stay])),
-        discount,
-        s_indices=np.append(np.arange(mdp.n_states).repeat(np.diff(mdp.state_ptr)), terminals),
-        a_indices=np.append(mdp.action, np.zeros(n_terminals)).astype(np.int64),
-    )
+    paid, rows = np.append(reward, mdp.terminal_reward), csr_matrix(vstack([mdp.to_scipy(), stay]))
+    states = np.append(np.arange(mdp.n_states).repeat(np.diff(mdp.state_ptr)), terminals)
+    actions = np.append(mdp.action, np.zeros(n_terminals)).astype(np.int64)
+    return DiscreteDP(paid, rows, discount, s_indices=states, a_indices=actions)

@@ -29,15 +29,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.graph.qualitative import TransitionGraph
-from punish_fast.mdp.graph.row_selection import (
-    Restriction,
-    marks_at,
-    restriction,
-    rows_of_states,
-    select_rows,
-    states_of_rows,
-    terminals_of,
-)
+from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, select_rows, states_of_rows
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact
 from punish_fast.runtime.lazy_modules import csgraph, sparse
@@ -102,7 +94,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     """
     mdp = mdp.expanded().without_zeros()
     state = states_of_rows(mdp)
-    number, first, inside = end_components(mdp, endless, mdp.reward == 0 if pays else np.ones(mdp.n_rows, dtype=bool))
+    number, first, inside = end_components(mdp, endless, mdp.reward == 0 if pays else True)
     outside = np.delete(np.arange(mdp.n_rows), inside)
     n_states = len(first)
     staying = np.flatnonzero(marks_at(n_states, number[state[inside]])) if stays else np.empty(0, dtype=np.int64)
@@ -120,17 +112,19 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     return Quotient(quotient, mdp, number, first, row, inside)
 
 
-def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the maximal end components within the given masks of states and rows.
+def end_components(
+    mdp: MDP, states: np.ndarray | bool = True, rows: np.ndarray | bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the maximal end components within the given masks of states and rows; True marks all of them.
 
     Return the component of each state, int64 ``[n_states]``, the first state of each component, int64
     ``[n_components]``, and the rows of all end components, int64 ``[k]``. Components are numbered in the order of their
     first states, and each state outside all end components forms its own component.
     """
-    kept = rows & rows_of_states(mdp, states)
+    kept = rows & rows_of_states(mdp, np.full(mdp.n_states, states))
     while True:
         part = _part(mdp, kept)
-        inside = TransitionGraph(part.mdp, terminals_of(part.mdp)).goes_round()
+        inside = TransitionGraph(part.mdp).goes_round()
         if inside.all():
             label = components_of(part.mdp)
             own = np.repeat(label[states_of_rows(part.mdp)], np.diff(part.mdp.indptr))
@@ -146,7 +140,7 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
     return (np.cumsum(leads) - 1)[leader], np.flatnonzero(leads), part.rows
 
 
-def _part(mdp: MDP, rows: np.ndarray) -> Restriction:
+def _part(mdp: MDP, rows: np.ndarray) -> Any:
     """Restrict an MDP to the given rows, bool ``[n_rows]``, and merge all columns outside into one terminal."""
     part = restriction(mdp, rows, np.zeros(1))
     return replace(part, mdp=part.mdp.without_zeros())

@@ -37,14 +37,14 @@ class Ways(NamedTuple):
 class TransitionGraph:
     """The graph of an MDP. Entries of probability 0 are ignored."""
 
-    def __init__(self, mdp: MDP, stops: np.ndarray) -> None:
-        """List the rows that lead to each column. Runs stop in the columns ``stops``, bool ``[n_columns]``."""
+    def __init__(self, mdp: MDP, stops: np.ndarray | None = None) -> None:
+        """List the rows that lead to each column. Runs stop in the columns ``stops``, bool ``[n_columns]``, if any."""
         self._column_ptr = np.zeros(mdp.n_columns + 2, dtype=np.int64)
         self._into = np.empty(mdp.nnz, dtype=np.uint32)
         _graph.read_backwards(mdp.indptr, mdp.indices, mdp.data, self._column_ptr, self._into)
         self._mdp = mdp
         self._state_of = states_of_rows(mdp)
-        self._goes_on = ~stops[self._state_of]
+        self._goes_on = np.ones(mdp.n_rows, dtype=bool) if stops is None else ~stops[self._state_of]
         # In states where runs stop, no row is free, and all rows are risky from the beginning.
         self._n_free = count_rows(mdp, self._goes_on)
         self._queue = np.empty(mdp.n_columns, dtype=np.int32)
@@ -187,7 +187,7 @@ def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
 def endless_states(mdp: MDP) -> np.ndarray:
     """Return the states from which runs continue forever under some policy, bool ``[n_states]``."""
     ends = terminals_of(mdp)
-    return TransitionGraph(mdp, ends).may_avoid(ends)[: mdp.n_states]
+    return TransitionGraph(mdp).may_avoid(ends)[: mdp.n_states]
 
 
 def endless_error(endless: np.ndarray, names: Names | None, of_policy: bool = False) -> SolveError:
@@ -208,7 +208,7 @@ def endless_error(endless: np.ndarray, names: Names | None, of_policy: bool = Fa
 def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
     """Return ``choice``, int64 ``[n_states]``, if it terminates almost surely. Otherwise return a policy that does."""
     ends = terminals_of(mdp)
-    graph = TransitionGraph(mdp, ends)
+    graph = TransitionGraph(mdp)
     return choice if graph.reaches(ends, choice) else graph.surely_reach(ends).row
 
 

@@ -82,3 +82,10 @@ def restriction(
     layer_ptr, action = np.searchsorted(states, mdp.layer_ptr), mdp.action[taken]
     part = MDP(cumulated(counts[states]), terminal_reward=worth, layer_ptr=layer_ptr, action=action, **entries)
     return Restriction(part, states, taken)
+
+
+def restricted(mdp: MDP, rows: np.ndarray, ends: np.ndarray, reward: np.ndarray | None = None) -> Restriction:
+    """Restrict an MDP to rows. ``ends`` are the rewards of its terminals and, last, of all states outside."""
+    n = mdp.n_states
+    terminal = np.concatenate([np.full(n, len(ends) - 1), np.arange(mdp.n_columns - n)])
+    return restriction(mdp, rows, ends, terminal, reward)

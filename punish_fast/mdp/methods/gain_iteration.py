@@ -47,7 +47,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, limits: So
         choice: int64 ``[n_states]``, rows of the initial policy.
         limits: The tolerance is the maximum distance between the bounds on a gain that follow from the bias.
     """
-    graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
+    graph = TransitionGraph(mdp)
     begins, order = groups(component)
     for goes_on, most_rounds in _PASSES:
         rows, ends = Rows.of(mdp, mdp.reward, goes_on), order[begins]

@@ -72,10 +72,8 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
     if problem.policy is not None:
         raise endless_error(endless, problem.mdp.names, of_policy=True)
     if not isinstance(problem.mdp, MDP):
-        raise SolveError(
-            f"discount: from {endless.sum():,} states play might never end; without a tensor in memory, "
-            "the discount must be below 1"
-        )
+        told = f"from {endless.sum():,} states play might never end"
+        raise SolveError(f"discount: {told}; without a tensor in memory, the discount must be below 1")
     quotient = collapsed(problem.mdp, endless, pays=problem.objective == "discounted")
     # Values of the quotient cannot be saved, because its states are sets of states.
     limits, initial_values = replace(problem.limits, save=None), problem.initial_values

@@ -30,13 +30,6 @@ import numpy as np
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import stopping_rule
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
-from punish_fast.mdp.bounds.stopping_rule import (
-    LARGEST_VALUE,
-    Contraction,
-    LargeValueError,
-    terminal_values,
-    terminals_one_step_earlier,
-)
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
@@ -62,7 +55,7 @@ class Iteration:
         self.bound = np.inf  # error bound after the last sweep
         self.proved_choice: np.ndarray | None = None  # policy found by `settle`, or None for the first best rows of `q`
         self.log = Log()
-        self.v = np.concatenate([np.zeros(mdp.n_states), terminal_values(mdp, discount)])
+        self.v = np.concatenate([np.zeros(mdp.n_states), stopping_rule.terminal_values(mdp, discount)])
         # Row values and the first best rows, consistent with `v` only after `close`.
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
@@ -73,13 +66,13 @@ class Iteration:
         # Values before the last call to `_back_up_rows`.
         self._before_close = self.v
         self.contraction = self._find_contraction()
-        if discount < 1 and self.contraction.largest_value > LARGEST_VALUE:
-            raise LargeValueError(
-                f"reward: values can reach {self.contraction.largest_value:g} at discount {discount!r}; the maximum is "
-                f"{LARGEST_VALUE:g}"
+        if discount < 1 and self.contraction.largest_value > stopping_rule.LARGEST_VALUE:
+            told = f"{self.contraction.largest_value:g} at discount {discount!r}"
+            raise stopping_rule.LargeValueError(
+                f"reward: values can reach {told}; the maximum is {stopping_rule.LARGEST_VALUE:g}"
             )
 
-    def _find_contraction(self) -> Contraction:
+    def _find_contraction(self) -> stopping_rule.Contraction:
         if self.discount < 1:
             return stopping_rule.discounted(self.mdp, self.discount, self._n_steps, self._policy)
         contraction = stopping_rule.undiscounted(self.mdp, self._n_carried, self._sweep_with, self._find_endless)
@@ -282,7 +275,7 @@ class Jacobi(Iteration):
         self.v[: mdp.n_states] = np.maximum.reduceat(mdp.reward, mdp.state_ptr[:-1])
         if discount < 1:
             n = mdp.n_states
-            self.v[n:] = terminals_one_step_earlier(mdp, discount, np.zeros(len(mdp.terminal_reward)))
+            self.v[n:] = stopping_rule.terminals_one_step_earlier(mdp, discount, np.zeros(len(mdp.terminal_reward)))
         self.choice = first_best(mdp.state_ptr, mdp.reward)
 
     def sweep(self) -> float:
@@ -291,7 +284,7 @@ class Jacobi(Iteration):
         terminals = self.v[n_states:].copy()
         residual, squares, changes = self._back_up_rows()
         if self.discount < 1:
-            self.v[n_states:] = terminals_one_step_earlier(self.mdp, self.discount, terminals)
+            self.v[n_states:] = stopping_rule.terminals_one_step_earlier(self.mdp, self.discount, terminals)
         terminal_changes = self.v[n_states:] - terminals
         residual = max(float(residual), float(np.abs(terminal_changes).max(initial=0)))
         self.log.residual.append(residual)

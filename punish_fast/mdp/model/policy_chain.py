@@ -5,20 +5,10 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.names import state_name
-from punish_fast.mdp.arrays.policy import flaw_of, refuse_mask
+from punish_fast.mdp.arrays.policy import check_policy
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import Process
 from punish_fast.runtime.lazy_modules import sparse
-
-
-def checked_policy(mdp: Process, policy: Any) -> np.ndarray:
-    """Convert the probability of each row under a policy to float64 ``[n_rows]``. Raise `SolveError` if invalid."""
-    refuse_mask("policy", policy, SolveError)
-    given: np.ndarray = np.asarray(policy, dtype=np.float64)
-    flaw = flaw_of(mdp.state_ptr, given)
-    if flaw is not None:
-        raise SolveError(f"policy: {flaw}")
-    return given
 
 
 def chain_arrays(mdp: Process, policy: Any, transitions: sparse.csr_array) -> dict[str, Any]:
@@ -27,7 +17,7 @@ def chain_arrays(mdp: Process, policy: Any, transitions: sparse.csr_array) -> di
     ``transitions``, ``[n_rows, n_columns]``, contains the probabilities of the MDP. Only the probabilities and rewards
     of states in which the policy mixes rows are rounded.
     """
-    policy = checked_policy(mdp, policy)
+    policy = check_policy(mdp.state_ptr, policy, SolveError, np.float64)
     begins, lengths = mdp.state_ptr[:-1], np.diff(mdp.state_ptr)
     policy = policy / np.repeat(np.add.reduceat(policy, begins), lengths)
     taken = np.flatnonzero(policy)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -51,7 +50,7 @@ def bracketed_by(v: np.ndarray, error_bound: float) -> tuple[np.ndarray, np.ndar
     return v, np.where(np.isinf(v), v, lower), np.where(np.isinf(v), v, upper)
 
 
-class StateValues(ABC):
+class StateValues:
     """Base class of `Solution`, `BoundedValues` and `AverageReward`: values and policy of all states, by name.
 
     Examples:
@@ -66,9 +65,9 @@ class StateValues(ABC):
     choice: np.ndarray
     rows: ModelRows
 
-    @abstractmethod
-    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _columns(self: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the values, their lower and their upper bounds, float64 ``[n_states]`` each."""
+        return self.v, self.lower, self.upper
 
     @property
     def state_ptr(self) -> np.ndarray:

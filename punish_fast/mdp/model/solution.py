@@ -116,9 +116,6 @@ class Solution(StateValues):
         """Upper bounds on the optimal values, float64 ``[n_states]``."""
         return self._clipped(bracketed_by(self.v, self.error_bound)[2])
 
-    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.v, self.lower, self.upper
-
     def _clipped(self, values: np.ndarray) -> np.ndarray:
         return np.clip(values, 0.0, 1.0) if self.objective == "reach-probability" else values
 
@@ -154,6 +151,3 @@ class BoundedValues(StateValues):
     def __repr__(self) -> str:
         infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
         return f"BoundedValues({len(self.v):,} states, {infinite}error bound {self.error_bound:.1e})"
-
-    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.v, self.lower, self.upper

@@ -153,11 +153,10 @@ def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> Av
     wide = gains.is_wide(tolerance / 2)
     if wide.any() and not (within.is_over and np.isfinite(gains.error_bound)):
         k = int(np.where(wide, gains.half_width, -1.0).argmax())
-        raise SolveError(
-            f"tolerance: {within.max_sweeps:,} sweeps, and policy iteration unless there are too many states, prove "
-            f"only that a component of {int((gains.component == k).sum()):,} states has an average reward from "
-            f"{gains.lower[k]:.9g} to {gains.upper[k]:.9g}; use a larger tolerance or more sweeps"
-        )
+        told = f"{within.max_sweeps:,} sweeps, and policy iteration unless there are too many states, prove only that"
+        told += f" a component of {int((gains.component == k).sum()):,} states has an average reward from"
+        cure = "use a larger tolerance or more sweeps"
+        raise SolveError(f"tolerance: {told} {gains.lower[k]:.9g} to {gains.upper[k]:.9g}; {cure}")
     paying, terminals = quotient.mdp, quotient.mdp.terminal_reward
     reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
     reward[staying] = gains.gain

@@ -15,14 +15,7 @@ from punish_fast.mdp.arrays.names import Names
 from punish_fast.mdp.arrays.policy import TIE
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, endless_error, endless_states
-from punish_fast.mdp.graph.row_selection import (
-    Restriction,
-    restriction,
-    rows_of_states,
-    select_rows,
-    states_of_rows,
-    terminals_of,
-)
+from punish_fast.mdp.graph.row_selection import restricted, rows_of_states, select_rows, states_of_rows, terminals_of
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
 from punish_fast.mdp.methods.exact_iteration import values_of_rows
@@ -43,10 +36,8 @@ def largest_total(mdp: MDP, payoff: Payoff, limits: SolverLimits, may_not_end: b
         return found
     bound = np.inf if problem.eliminated is None else problem.eliminated.error_bound
     proved = "no error bound" if bound == np.inf else f"only an error bound of {bound:.1e}"
-    raise SolveError(
-        f"tolerance: not reached after {limits.max_sweeps:,} sweeps, and policy iteration proves {proved}; use a "
-        "larger tolerance, a discount or more sweeps"
-    )
+    told = f"not reached after {limits.max_sweeps:,} sweeps, and policy iteration proves {proved}"
+    raise SolveError(f"tolerance: {told}; use a larger tolerance, a discount or more sweeps")
 
 
 def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits) -> Exact:
@@ -85,13 +76,12 @@ def _optimum_with_costs(mdp: MDP, endless: np.ndarray, names: Names | None, limi
     The value of a state from which no policy almost surely terminates is minus infinity. ``endless``, bool, and
     ``names`` describe the original states whose runs might not end, for the message if their rewards are not costs.
     """
-    number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
-    component = number[states_of_rows(mdp)]
-    earning = inside[np.isin(component[inside], component[inside[mdp.reward[inside] > 0]])]
-    if len(earning) and (gains_with_signs(mdp, number, earning, limits)[0].upper >= 0).any():
+    number, _, inside = end_components(mdp)
+    earning = earning_rows(mdp, number, inside)
+    if len(earning) and (signed_gains(mdp, number, earning, limits)[0].upper >= 0).any():
         raise endless_error(endless, names)
     ends = terminals_of(mdp)
-    graph = TransitionGraph(mdp, ends)
+    graph = TransitionGraph(mdp)
     sure = graph.surely_reach(ends).found
     v, choice = np.full(mdp.n_states, -np.inf), mdp.state_ptr[:-1].copy()
     found = Exact(v, choice, 0.0, 0)
@@ -104,7 +94,13 @@ def _optimum_with_costs(mdp: MDP, endless: np.ndarray, names: Names | None, limi
     return replace(found, v=v, choice=choice)
 
 
-def gains_with_signs(
+def earning_rows(mdp: MDP, number: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Return those rows of end components (see `end_components`) whose component has a row with a positive reward."""
+    component = number[states_of_rows(mdp)[inside]]
+    return np.asarray(inside[np.isin(component, component[mdp.reward[inside] > 0])])
+
+
+def signed_gains(
     mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverLimits
 ) -> tuple[ComponentGains, np.ndarray]:
     """Bracket the maximum average reward of end components until its sign is known or precision is exhausted.
@@ -122,13 +118,6 @@ def gains_with_signs(
     return gains, is_open
 
 
-def restricted(mdp: MDP, rows: np.ndarray, ends: np.ndarray, reward: np.ndarray | None = None) -> Restriction:
-    """Restrict an MDP to ``rows``. ``ends`` contains the reward of each terminal, then one for all states outside."""
-    n = mdp.n_states
-    terminal = np.concatenate([np.full(n, len(ends) - 1), np.arange(mdp.n_columns - n)])
-    return restriction(mdp, rows, ends, terminal, reward)
-
-
 def first_of_ties(mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, must_end: bool = False) -> Exact:
     """Change the policy to the first of tied rows if runs still end and the proved loss is small (see `settle_ties`).
 
@@ -138,7 +127,7 @@ def first_of_ties(mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, 
     goal = np.ones(mdp.n_columns, dtype=bool)
     # Runs need not end from states of value 0, unless rows have rewards or `must_end` is True.
     goal[: mdp.n_states] = (found.v == 0) & (not (must_end or payoff.row.any()))
-    graph = TransitionGraph(mdp, np.zeros(mdp.n_columns, dtype=bool))
+    graph = TransitionGraph(mdp)
 
     def evaluate(chain: MDP) -> Exact | Unsolved:
         collected, endless = payoff._replace(row=chain.reward), endless_states(chain)

@@ -51,20 +51,15 @@ from punish_fast.mdp.arrays.names import state_name
 from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
-from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
+from punish_fast.mdp.graph.row_selection import marks_at, restricted, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverLimits, limits_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.outcomes import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import BoundedValues
-from punish_fast.mdp.objectives.component_solver import (
-    first_of_ties,
-    gains_with_signs,
-    largest_total,
-    restricted,
-    solve_by_component,
-)
+from punish_fast.mdp.objectives import component_solver
+from punish_fast.mdp.objectives.component_solver import earning_rows, signed_gains
 
 
 def reach_probability(
@@ -132,7 +127,7 @@ def best_probability(
 
     The minimum is 1 minus the maximum probability of evading the goal.
     """
-    n, graph = mdp.n_states, TransitionGraph(mdp, goal | stops | terminals_of(mdp))
+    n, graph = mdp.n_states, TransitionGraph(mdp, goal | stops)
     sure = graph.surely_reach(goal) if maximize else graph.never_reach(goal)
     is_open = graph.may_reach(sure.found).found & ~sure.found
     endless = graph.may_avoid(~is_open)[:n]
@@ -142,7 +137,7 @@ def best_probability(
         part = restriction(mdp, rows_of_states(mdp, is_open[:n]), np.array([0.0, 1.0]), sure.found)
         inner = part.mdp.in_one_layer()
         payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY, float(not maximize))
-        found = solve_by_component(inner, endless[part.states], payoff, limits)
+        found = component_solver.solve_by_component(inner, endless[part.states], payoff, limits)
         v[part.states], choice[part.states] = found.v, part.rows[found.choice]
     # The added term allows for rounding in the difference.
     bound = found.error_bound if maximize or found.error_bound == 0 else found.error_bound + UNIT_ROUNDOFF
@@ -207,7 +202,7 @@ def total_reward(
 def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimits) -> BoundedValues:
     mdp = normalized(mdp.expanded()).without_zeros()
     goal = columns_of(mdp, "goal", goal)
-    graph, n = TransitionGraph(mdp, goal | terminals_of(mdp)), mdp.n_states
+    graph, n = TransitionGraph(mdp, goal), mdp.n_states
     ends = np.zeros(mdp.n_columns - n) if mdp.terminal_value is None else mdp.terminal_value
     if maximize:
         never = graph.never_reach(goal)
@@ -258,10 +253,10 @@ def _largest(mdp: MDP, limits: SolverLimits, may_not_end: bool = False) -> Exact
     inner = replace(limits, tolerance=limits.tolerance / 2)
     if may_not_end:
         quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
-        found = quotient.lifted(largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True))
+        found = quotient.lifted(component_solver.largest_total(quotient.mdp, _payoff(quotient.mdp), inner, True))
     else:
-        found = largest_total(mdp, _payoff(mdp), inner)
-    return first_of_ties(mdp, _payoff(mdp), found, limits, must_end=True)
+        found = component_solver.largest_total(mdp, _payoff(mdp), inner)
+    return component_solver.first_of_ties(mdp, _payoff(mdp), found, limits, must_end=True)
 
 
 def _payoff(mdp: MDP) -> Payoff:
@@ -270,13 +265,10 @@ def _payoff(mdp: MDP) -> Payoff:
 
 def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
     """Find the maximum total reward of policies that almost surely terminate. Every state must have one."""
-    number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
+    number, _, inside = end_components(mdp)
     if len(inside) == 0:
         return _largest(mdp, limits)
-    state_of = states_of_rows(mdp)
-    earns = marks_at(mdp.n_states, state_of[inside[mdp.reward[inside] > 0]])
-    earning = inside[np.isin(number[state_of[inside]], number[earns])]
-    if len(earning) == 0:
+    if len(earning := earning_rows(mdp, number, inside)) == 0:
         return _largest(mdp, limits, may_not_end=True)
     unbounded = _unbounded(mdp, number, earning, limits)
     v, bound = np.where(unbounded.found[: mdp.n_states], np.inf, 0.0), 0.0
@@ -297,12 +289,13 @@ def _refuse_costs(
     if not (infinite.any() and mdp.reward.min() < 0):
         return
     within, state_of = infinite & ~goal[: mdp.n_states], states_of_rows(mdp)
-    number, _, inside = end_components(mdp, within, np.ones(mdp.n_rows, dtype=bool))
+    number, _, inside = end_components(mdp, within)
     free = state_of[end_components(mdp, within, mdp.reward >= 0)[2]]
-    misses = terminals_of(mdp) & ~goal
+    misses = ~goal
+    misses[: mdp.n_states] = False
     misses[free] = True
     if len(rows := inside[~np.isin(number[state_of[inside]], number[free])]):
-        gains, _ = gains_with_signs(mdp, number, rows, limits)
+        gains, _ = signed_gains(mdp, number, rows, limits)
         misses[gains.part.states[gains.upper[gains.component] >= 0]] = True
     costly = infinite & ~graph.may_reach(misses).found[: mdp.n_states]
     if costly.any():
@@ -314,16 +307,15 @@ def _refuse_costs(
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray, limits: SolverLimits) -> Ways:
     """Find the states from which a run can collect unlimited rewards in end components with the rows ``earning``."""
-    gains, is_open = gains_with_signs(mdp, number, earning, limits)
+    gains, is_open = signed_gains(mdp, number, earning, limits)
     if is_open.any():
         k = int(is_open.argmax())
         low, high, n = 0 - gains.upper[k], 0 - gains.lower[k], int((gains.component == k).sum())
-        raise SolveError(
-            f"reward: play can continue forever in a component of {n} states for an average of {low:.1e} to {high:.1e} "
-            "per step, which may be 0; rewards of both signs cannot be minimized in this case"
-        )
+        told = f"in a component of {n} states for an average of {low:.1e} to {high:.1e} per step, which may be 0"
+        cure = "rewards of both signs cannot be minimized in this case"
+        raise SolveError(f"reward: play can continue forever {told}; {cure}")
     is_paid = gains.lower[gains.component] > 0
     paid = gains.part.states[is_paid]
-    ways = TransitionGraph(mdp, terminals_of(mdp)).may_reach(marks_at(mdp.n_columns, paid))
+    ways = TransitionGraph(mdp).may_reach(marks_at(mdp.n_columns, paid))
     ways.row[paid] = gains.rows[is_paid]
     return ways

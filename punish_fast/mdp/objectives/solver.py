@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.policy import refuse_mask
+from punish_fast.mdp.arrays.policy import check_policy, refuse_mask
 from punish_fast.mdp.bounds.stopping_rule import positive_terminals, terminal_values
 from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.ladder import climb
@@ -47,7 +47,6 @@ from punish_fast.mdp.model.limits import (
 )
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
-from punish_fast.mdp.model.policy_chain import checked_policy
 from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import Log, Solution
@@ -140,23 +139,10 @@ def solve(
     problem = Layers(paid, discount, limits, objective, method, sweeps, initial_values)
     found = _solved(problem)
     assert found.q is not None
-    return Solution(
-        v=found.v if maximize else 0.0 - found.v,
-        q=found.q if maximize else 0.0 - found.q,
-        rows=rows_of(mdp),
-        objective=objective,
-        discount=discount,
-        method=method if method == JACOBI or problem.is_flat else LAYERED,
-        tolerance=problem.goal,
-        sweeps=found.rounds,
-        residual=found.log.residual[-1],
-        error_bound=found.error_bound,
-        choice=found.choice,
-        log=found.log,
-        policies=found.policies,
-        reason=found.reason,
-        maximize=maximize,
-    )
+    v, q = (found.v, found.q) if maximize else (0.0 - found.v, 0.0 - found.q)
+    aims = objective, discount, method if method == JACOBI or problem.is_flat else LAYERED, problem.goal
+    proof = found.rounds, found.log.residual[-1], found.error_bound, found.choice, found.log
+    return Solution(v, q, *aims, *proof, rows_of(mdp), found.policies, found.reason, maximize)
 
 
 def _solved(problem: Layers) -> Exact:
@@ -209,10 +195,8 @@ def _discounted(problem: Total) -> Exact:
     if isinstance(found, Unsolved):
         if problem.is_large:
             raise SolveError(f"reward: values can reach {problem.largest_value:g}, too large for this MDP")
-        raise SolveError(
-            f"max_sweeps: {limits.max_sweeps:,} sweeps leave an error bound of {problem.found.error_bound:.1e}; use "
-            f"more, or a tolerance above {limits.tolerance:g}"
-        )
+        told = f"{limits.max_sweeps:,} sweeps leave an error bound of {problem.found.error_bound:.1e}"
+        raise SolveError(f"max_sweeps: {told}; use more, or a tolerance above {limits.tolerance:g}")
     if found.q is not None:
         return found
 
@@ -266,7 +250,8 @@ def evaluate(
         array([5.0394, 3.937 ])
     """
     mdp, discount = _checked(mdp), discount_of(discount)
-    limits, policy = limits_of(tolerance, max_sweeps, max_seconds), checked_policy(mdp, policy)
+    limits = limits_of(tolerance, max_sweeps, max_seconds)
+    policy = check_policy(mdp.state_ptr, policy, SolveError, np.float64)
     found = _solved(Layers(mdp, discount, limits, policy=policy))
     if limits.is_over and found.error_bound > max(tolerance, least_bound(found)):
         raise SolveError(f"max_seconds: after {max_seconds:g} seconds, the error bound is {found.error_bound:.1e}")
