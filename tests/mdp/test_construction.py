@@ -390,19 +390,17 @@ def test_tables_may_be_lists_and_actions_keep_their_numbers():
 
 def test_faults_of_environments_are_named():
     for table, match in (
-        (
-            {0: {0: [(1.0, 4, 0.0, False)]}},
-            r"^action 0 of state 0: successor 4 is not a state; it must be from 0 to 0, or any if",
-        ),
-        ({0: {3: [(1.0, -1, 0.0, False)]}}, r"^action 3 of state 0: successor -1 is not a state"),
-        ({0: {0: [(1.0, 0.5, 0.0, False)]}}, r"^action 0 of state 0: successor is 0\.5; it must be a whole number$"),
-        ({0: {0: [(1.0, 0, np.nan, False)]}}, r"^action 0 of state 0: reward is nan; it must be a finite number$"),
+        ({0: {0: [(1.0, 4, 0.0, False)]}}, r"^env: action 0 of state 0 is .* \(unknown successor 4\)"),
+        ({0: {0: [(1.0, 1, 0.0, False)]}}, r"^env: action 0 of state 0 is .* \(unknown successor 1\)"),
+        ({0: {3: [(1.0, -1, 0.0, False)]}}, r"^env: action 3 of state 0 is .* \(unknown successor -1\)"),
+        ({0: {0: [(1.0, 0.5, 0.0, False)]}}, r"^env: action 0 of state 0 is .* \(unknown successor 0\.5\)"),
+        ({0: {0: [(1.0, 0, np.nan, False)]}}, r"^env: action 0 of state 0 is .* \(the reward is not finite\)"),
         ({0: {0: [(0.5, 0, 0.0, False)]}}, r"^transitions: the probabilities of action 0 of state 0 add up to 0\.5, "),
         ({0: {0: [(1.5, 0, 0.0, False), (-0.5, 0, 0.0, False)]}}, r"^transitions: action 0 of state 0 has 1\.5 in col"),
-        ({0: {0: [("1", 0, 0.0, False)]}}, r"^action 0 of state 0: probability of successor 0 is '1'; it must"),
-        ({}, r"^states: there are none"),
+        ({0: {0: [("1", 0, 0.0, False)]}}, r"^env: action 0 of state 0 is .* \(must be real number, not str\)"),
+        ({}, r"^state_ptr: there are no states"),
         ({0: {0: [(0.5, 0)]}}, r"^env: P\[0\] is not a table of actions and their outcomes"),
-        ({0: {}}, r"^state 0: there are no rows; every state must have at least one$"),
+        ({0: {}}, r"^env: state 0 has no rows; at least one is needed$"),
         (None, r"^env: SimpleNamespace has no transition table P"),
     ):
         with pytest.raises(ModelError, match=match):

@@ -52,8 +52,8 @@ def from_scipy(
     ``ends`` are the rewards and the values of terminals, and ``action`` contains row labels.
     """
     pointer = _whole("state_ptr", state_ptr)
-    rewards = _finite("reward", reward)
-    terminals, values = _finite("terminal_reward", ends[0]), _finite("terminal_value", ends[1])
+    rewards = finite_numbers("reward", reward)
+    terminals, values = finite_numbers("terminal_reward", ends[0]), finite_numbers("terminal_value", ends[1])
     terminals = np.zeros(len(values)) if len(terminals) == 0 else terminals
     matrix = entries_of("transitions", transitions)
     n_rows, n_columns = matrix.shape
@@ -274,7 +274,7 @@ def _numbers(name: str, given: Any) -> np.ndarray:
     raise ModelError(f"{name}: must be an array of real numbers")
 
 
-def _finite(name: str, given: Any) -> np.ndarray:
+def finite_numbers(name: str, given: Any) -> np.ndarray:
     """Convert finite numbers to a float64 vector."""
     array = _numbers(name, list(given) if isinstance(given, Iterable) and not hasattr(given, "dtype") else given)
     if array.ndim != 1:

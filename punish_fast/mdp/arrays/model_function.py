@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.construction import ModelArrays, divisors, from_scipy
-from punish_fast.mdp.arrays.names import Names
+from punish_fast.mdp.arrays.names import Names, pair_name, state_name
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.runtime.errors import as_float, check_allowed, is_whole, shown
 
 _MAPPING = dict, Mapping
 _FORM = (
-    "it must be a pair (reward, successors), where successors are {successor: probability}, pairs (successor, "
+    "a pair (reward, successors), where successors are {successor: probability}, pairs (successor, "
     "probability) or triples (successor, probability, reward)"
 )
 # Number of states between two calls of `progress`.
@@ -37,11 +37,15 @@ class _Numbers(dict[Any, int]):
         return number
 
 
-class _Rows:
+class Rows:
     """Rows of the states described so far, with successors in the order of their discovery."""
 
-    def __init__(self) -> None:
+    def __init__(self, origin: str = "model", columns: Iterable[Hashable] = (), names: Names | None = None) -> None:
+        """If given, ``columns`` are all states and terminals. Errors begin with the argument ``origin``."""
         self.states, self.actions = _Numbers(), _Numbers()
+        self._origin, self._names = origin, names
+        self._form = _FORM if origin == "model" else "a pair (reward, {successor: probability})"
+        self._most_states = len(list(map(self.states.__getitem__, columns))) or np.inf
         self.values: dict[int, float] = {}  # values of terminals by number
         self.state_ptr, self.indptr = array("q", [0]), array("q", [0])
         self.indices, self.action = array("i"), array("I")
@@ -63,15 +67,25 @@ class _Rows:
                 earned.append(sum(map(mul, array("d", p), array("d", *rewards))) if rewards else 0.0)
                 if not isfinite(reward[-1] + earned[-1]):
                     raise ValueError("the reward is not finite")
+                if len(self.states) > self._most_states:
+                    raise ValueError(f"unknown successor {shown(self.states.ordered[-1])[:30]}")
             except (TypeError, ValueError, OverflowError) as error:
                 place = f"action {shown(action)} of state {shown(state)}"
-                raise ModelError(f"model: {place} is {shown(choice)} ({error}); {_FORM}") from error
+                place = place if self._names is None else pair_name(self._names, state, action)
+                told = f"is {shown(choice)} ({error}); it must be {self._form}"
+                raise ModelError(f"{self._origin}: {place} {told}") from error
             self.indptr.append(len(data))
             self.action.append(self.actions[action])
+        if len(reward) == self.state_ptr[-1]:
+            name = state_name(self._names, state)
+            raise ModelError(f"{self._origin}: state {name} has no rows; at least one is needed")
         self.state_ptr.append(len(reward))
 
-    def arrays(self, normalize: bool) -> ModelArrays:
-        """Return the arrays of an MDP whose columns of terminals follow the columns of states."""
+    def arrays(self, normalize: bool, ends: tuple[Any, Any] | None = None) -> ModelArrays:
+        """Return the arrays of an MDP whose columns of terminals follow the columns of states.
+
+        ``ends`` are the rewards and the values of terminals. If they are given, actions are labels.
+        """
         from scipy.sparse import csr_array
 
         n = len(self.states)
@@ -80,13 +94,17 @@ class _Rows:
         column[order] = np.arange(n, dtype=np.int32)
         indptr, data = np.frombuffer(self.indptr, np.int64), np.frombuffer(self.data)
         # Normalizing a row also scales the rewards of its transitions.
-        earned = np.frombuffer(self.earned) / (divisors(indptr, data) if normalize else 1.0)
+        earned = np.frombuffer(self.earned) / divisors(indptr, data)
         columns = column[np.frombuffer(self.indices, np.int32)]
         matrix = csr_array((data, columns, indptr), shape=(len(self.reward), n))
         state_ptr, action = np.frombuffer(self.state_ptr, np.int64), np.frombuffer(self.action, np.uint32)
-        names = Names([self.states.ordered[k] for k in order.tolist()], self.actions.ordered)
-        reward, ends = np.frombuffer(self.reward) + earned, ((), list(self.values.values()))
-        return from_scipy(matrix, reward, state_ptr, ends, action, normalize, names)
+        names, labels = self._names, action
+        if ends is None:
+            names = Names([self.states.ordered[k] for k in order.tolist()], self.actions.ordered)
+            ends = (), list(self.values.values())
+        else:
+            labels = np.array(self.actions.ordered, dtype=np.int64)[action]
+        return from_scipy(matrix, np.frombuffer(self.reward) + earned, state_ptr, ends, labels, normalize, names)
 
 
 def from_function(
@@ -99,7 +117,7 @@ def from_function(
     """Implement `MDP.from_function`."""
     allowed = f"a whole number from 1 to {_MOST_STATES:,}"
     check_allowed(is_whole(max_states, 1, _MOST_STATES), ModelError, "max_states", max_states, allowed)
-    rows = _Rows()
+    rows = Rows()
     states = rows.states.ordered
     try:
         if isinstance(initial, str):
