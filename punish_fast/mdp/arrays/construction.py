@@ -255,10 +255,8 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
         told = f"({n_states},), ({n_states}, {n_actions}) or ({n_actions}, {n_states}, {n_states})"
         raise ModelError(f"R: has the shape {got}; it must be {told}")
     # Normalizing a row also scales its expected reward.
-    sums = [
-        np.asarray(P.multiply(R).sum(axis=1)).reshape(-1) / divisors(P.indptr, P.data)
-        for P, R in zip(matrices, paid, strict=True)
-    ]
+    pairs = zip(matrices, paid, strict=True)
+    sums = [np.asarray(P.multiply(R).sum(axis=1)).reshape(-1) / divisors(P.indptr, P.data) for P, R in pairs]
     return np.stack(sums, axis=1).astype(np.float64)
 
 

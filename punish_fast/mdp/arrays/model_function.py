@@ -97,14 +97,13 @@ class Rows:
         earned = np.frombuffer(self.earned) / divisors(indptr, data)
         columns = column[np.frombuffer(self.indices, np.int32)]
         matrix = csr_array((data, columns, indptr), shape=(len(self.reward), n))
-        state_ptr, action = np.frombuffer(self.state_ptr, np.int64), np.frombuffer(self.action, np.uint32)
-        names, labels = self._names, action
+        state_ptr, labels = np.frombuffer(self.state_ptr, np.int64), np.frombuffer(self.action, np.uint32)
+        reward = np.frombuffer(self.reward) + earned
         if ends is None:
             names = Names([self.states.ordered[k] for k in order.tolist()], self.actions.ordered)
-            ends = (), list(self.values.values())
-        else:
-            labels = np.array(self.actions.ordered, dtype=np.int64)[action]
-        return from_scipy(matrix, np.frombuffer(self.reward) + earned, state_ptr, ends, labels, normalize, names)
+            return from_scipy(matrix, reward, state_ptr, ((), list(self.values.values())), labels, normalize, names)
+        action = np.array(self.actions.ordered, dtype=np.int64)[labels]
+        return from_scipy(matrix, reward, state_ptr, ends, action, normalize, self._names)
 
 
 def from_function(

@@ -78,14 +78,21 @@ class PolicyChain:
         args = self._tensor, self._discount, choice.view(np.uint64), self._chain
         for_chunks(_policy_chain.gather_policy, self._ptr, *args)
 
-    def back_up(self, v: np.ndarray, out: np.ndarray) -> tuple[float, float]:
-        """Back up all states from ``v`` into ``out``, both ``[n_columns]``. Return the smallest and largest change."""
-        return self._swept(self._chain, v, out)
+    def back_up(self, v: np.ndarray, out: np.ndarray, reward: np.ndarray | None = None) -> tuple[float, float]:
+        """Back up all states from ``v`` into ``out``. Return the smallest and the largest change of a state value.
+
+        If given, ``reward``, float64 ``[n_states]``, replaces the rewards.
+        """
+        chain = self._chain if reward is None else self._chain._replace(reward=reward)
+        extremes = np.empty((len(self._chunks) - 1, 2))
+        args = self._chunks, chain, self._discount, v, out, extremes
+        for_each(_policy_chain.back_up_chain, len(extremes), *args, alone=self._is_small)
+        return float(extremes[:, 0].min()), float(extremes[:, 1].max())
 
     def discounted_successors(self, x: np.ndarray) -> np.ndarray:
         """Return ``discount * P x``, float64 ``[n_states]``, for ``x``, float64 ``[n_columns]``."""
         out = np.empty(len(self._nothing))
-        self._swept(self._chain._replace(reward=self._nothing), x, out)
+        self.back_up(x, out, self._nothing)
         return out
 
     def relaxed(self, residual: np.ndarray) -> np.ndarray:
@@ -97,13 +104,6 @@ class PolicyChain:
             for_each(_policy_chain.relax_chain, len(self._blocks) - 1, *args, alone=self._is_small)
             x[:] = out
         return x
-
-    def _swept(self, chain: Chain, v: np.ndarray, out: np.ndarray) -> tuple[float, float]:
-        n_chunks = len(self._chunks) - 1
-        extremes = np.empty((n_chunks, 2))
-        args = self._chunks, chain, self._discount, v, out, extremes
-        for_each(_policy_chain.back_up_chain, n_chunks, *args, alone=self._is_small)
-        return float(extremes[:, 0].min()), float(extremes[:, 1].max())
 
 
 class SpanBound(NamedTuple):

@@ -83,10 +83,6 @@ class Decimals:
         """Return bounds on the errors of storing values of at most ``solved``, object ``[n_states]``."""
         return np.asarray(solved * Decimal(10) ** (_LOST - self.digits))
 
-    def numbers(self, x: np.ndarray) -> np.ndarray:
-        """Convert floats to decimal numbers."""
-        return decimals(x)
-
 
 def decimals(x: np.ndarray) -> np.ndarray:
     """Convert floats to decimal numbers, object ``[n]``, without rounding."""

@@ -62,26 +62,14 @@ class Quotient:
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
         """Convert the policy ``choice`` of the quotient to a policy of the original MDP, int64 ``[n_states]``."""
-        state, rows = states_of_rows(self.original), self.row[choice]
+        mdp, state, rows = self.original, states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
-        leaving = marks_at(len(lifted), state[rows[rows >= 0]])
-        nearer = self.inside[self._leads_nearer(leaving)][::-1]
-        moves = nearer[state[lifted[state[nearer]]] != state[nearer]]
-        # Write in descending order, so that the first row of each state is written last.
-        lifted[state[moves]] = moves
-        stays = self.inside[lifted[state[self.inside]] < 0][::-1]
-        lifted[state[stays]] = stays
-        return lifted
-
-    def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
-        """Return a mask of the rows ``inside`` that may lead closer to a state marked in ``leaving``."""
-        part = _part(self.original, marks_at(self.original.n_rows, self.inside))
-        ways_out = np.flatnonzero(leaving[part.states])
-        if len(ways_out) == 0:
-            return np.zeros(len(self.inside), dtype=bool)
-        steps = csgraph.dijkstra(_graph(part.mdp).T, indices=ways_out, unweighted=True, min_only=True)
-        nearest = np.minimum.reduceat(steps[part.mdp.indices], part.mdp.indptr[:-1])
-        return np.asarray(nearest < steps[states_of_rows(part.mdp)])
+        is_inside = marks_at(mdp.n_states, state[self.inside])
+        allowed = marks_at(mdp.n_rows, self.inside)
+        allowed[mdp.state_ptr[:-1][~is_inside]] = True
+        first = TransitionGraph(mdp).first_rows(marks_at(mdp.n_columns, state[rows[rows >= 0]]), allowed)
+        is_own = (lifted >= 0) & (state[lifted] == np.arange(mdp.n_states))
+        return np.where(is_inside & ~is_own, first, lifted)
 
 
 def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> Quotient:

@@ -84,9 +84,8 @@ class TransitionGraph:
         eliminated or self-loops. Self-loops are never eliminated.
         """
         mdp, stays = self._mdp, self._stays
-        stuck = np.append(
-            count_rows(mdp, self._goes_on & ~stays) == 0, np.ones(mdp.n_columns - mdp.n_states, dtype=bool)
-        )
+        stuck = terminals_of(mdp)
+        stuck[: mdp.n_states] = count_rows(mdp, self._goes_on & ~stays) == 0
         return np.asarray(~self._forced(stuck, stays)[1] | stays)
 
     @cached_property
@@ -199,10 +198,9 @@ def endless_error(endless: np.ndarray, names: Names | None, of_policy: bool = Fa
     if of_policy:
         allowed, told = "play ends", "never ends under this policy"
     first = state_name(names, endless.argmax())
-    return SolveError(
-        f"discount: 1 is allowed only if {allowed}, but from {endless.sum()} states (the first is {first}) it {told}; "
-        "use a discount below 1, total_reward (costs until a goal) or average_reward (reward per step)"
-    )
+    cure = "use a discount below 1, total_reward (costs until a goal) or average_reward (reward per step)"
+    told = f"{allowed}, but from {endless.sum()} states (the first is {first}) it {told}"
+    return SolveError(f"discount: 1 is allowed only if {told}; {cure}")
 
 
 def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:

@@ -90,7 +90,7 @@ class _Sweeps:
 
     def __init__(self, mdp: MDP, reward: Payoff, limits: SolverLimits) -> None:
         self._mdp, self._limits, self._value_range = mdp, limits, reward.value_range
-        self._tolerance = limits.tolerance
+        self._tolerance, self._change = limits.tolerance, _SHARE * limits.tolerance / 2
         self._tensor = tensor_of(mdp)
         n = mdp.n_states
         self._v = np.concatenate([np.zeros(n) if limits.initial_values is None else limits.initial_values, reward.end])
@@ -133,10 +133,6 @@ class _Sweeps:
         rounding = _FEWEST_ROUNDINGS * UNIT_ROUNDOFF * np.abs(self._v[slice(*boundary.tolist())]).max()
         if not converges or rounding > self._tolerance or self._narrow(boundary, 0, 1) == 0:
             self.is_proved = self.is_proved and self._limits.is_patient and self._prove_slowly(boundary)
-
-    @property
-    def _change(self) -> float:
-        return _SHARE * self._tolerance / 2
 
     def _prove_slowly(self, boundary: np.ndarray) -> bool:
         """Bracket a component by bounds whose distance from the values grows with the number of remaining steps."""

@@ -110,15 +110,6 @@ class Double(NamedTuple):
         """Return bounds on the errors of storing values of at most ``solved``, float64 ``[n_states]``."""
         return np.asarray(np.nan_to_num(_LEAST_DIGIT * solved))
 
-    def numbers(self, x: np.ndarray) -> np.ndarray:
-        """Return ``x``, float64, because these values are floats."""
-        return x
-
-    @property
-    def refinements(self) -> int:
-        """Maximum number of refinements of a policy's values."""
-        return _MOST_REFINEMENTS
-
 
 Numbers = Double | Decimals
 
@@ -272,7 +263,7 @@ class _Chain:
         paid = np.abs(self.rows.reward) + self.rows.matrix[:, n:] @ np.abs(v.high[n:])
         # Bounds on the errors of storing values, [n_states]. Values can be much smaller than their terms, so the
         # bounds are fractions of the values that absolute rewards would give.
-        self.floor = v.resolution(self.elimination.solve(v.numbers(paid)))
+        self.floor = v.resolution(self.elimination.solve(decimals(paid) if isinstance(v, Decimals) else paid))
 
     def evaluated(self, v: Numbers, extra: np.ndarray | int = 0) -> Numbers:
         """Return the values of the policy if rewards are raised by ``extra``.
@@ -280,7 +271,7 @@ class _Chain:
         The values ``v`` are refined until the residual of each row is at most ``abs(extra) / 2`` or at most its
         rounding error. The number of refinements is limited.
         """
-        for _ in range(v.refinements):
+        for _ in range(v.refinements if isinstance(v, Decimals) else _MOST_REFINEMENTS):
             gain, error = self.rows.gains(v)
             if (np.abs(gain + extra) <= np.maximum(np.abs(extra) / 2, error)).all():
                 break

@@ -45,7 +45,7 @@ class Equation(NamedTuple):
     constant: Fraction
     coefficient: dict[int, Fraction]
 
-    def at(self, x: Numbers) -> Fraction:
+    def at(self, x: Numbers | dict[int, Fraction]) -> Fraction:
         """Return the value of the right-hand side for ``x``."""
         return self.constant + sum((p * x[t] for t, p in self.coefficient.items()), Fraction(0))
 
@@ -82,15 +82,13 @@ class RationalProcess:
 
         ``choice`` contains the row taken in each state, counted from 0. ``worth`` contains the values of terminals.
         """
-        n = len(self.rows)
-        position = dict(zip(self._order, range(n), strict=True))
-        equations = []
+        n, equations = len(self.rows), {}
         for state in self._order:
             constant, to = self.rows[state][choice[state]]
             paid = Equation(constant, {t - n: p for t, p in to.items() if t >= n}).at(worth)
-            equations.append(Equation(paid, {position[t]: p for t, p in to.items() if t < n}))
+            equations[state] = Equation(paid, {t: p for t, p in to.items() if t < n})
         x = solved(equations)
-        return [x[position[state]] for state in range(n)] + worth
+        return [x[state] for state in range(n)] + worth
 
     def best(self, choice: list[int]) -> tuple[Fraction, Numbers]:
         """Improve a policy until its gain is maximal, and return the gain and the bias."""
@@ -131,13 +129,12 @@ class RationalProcess:
 
         The policy must never leave these states, and must visit the first of them with probability 1.
         """
-        position = {state: k for k, state in enumerate(states)}
-        rows = [self.rows[state][choice[state]] for state in states]
-        inside = [{position[t]: p for t, p in row.coefficient.items() if t != states[0]} for row in rows]
-        reward = solved([Equation(row.constant, to) for row, to in zip(rows, inside, strict=True)])
-        steps = solved([Equation(Fraction(1), to) for to in inside])
-        gain = reward[0] / steps[0]
-        return gain, {state: reward[k] - gain * steps[k] if k else Fraction(0) for k, state in enumerate(states)}
+        first, rows = states[0], {state: self.rows[state][choice[state]] for state in states}
+        inside = {s: {t: p for t, p in row.coefficient.items() if t != first} for s, row in rows.items()}
+        reward = solved({s: Equation(row.constant, inside[s]) for s, row in rows.items()})
+        steps = solved({s: Equation(Fraction(1), to) for s, to in inside.items()})
+        gain = reward[first] / steps[first]
+        return gain, {s: reward[s] - gain * steps[s] if s != first else Fraction(0) for s in states}
 
     def optimize(self, choice: list[int], worth: Numbers) -> tuple[Numbers, int]:
         """Improve a policy until it is optimal, and return its values and the number of policies evaluated."""
@@ -170,23 +167,25 @@ class RationalProcess:
         return changed
 
 
-def solved(equations: Sequence[Equation]) -> Numbers:
-    """Solve linear equations ``x = constant + A x`` of a terminating chain."""
-    rows = [Equation(constant, dict(coefficient)) for constant, coefficient in equations]
-    for k in reversed(range(len(rows))):
+def solved(equations: dict[int, Equation]) -> dict[int, Fraction]:
+    """Solve linear equations ``x = constant + A x`` of a terminating chain, and eliminate the last state first."""
+    rows = {k: Equation(constant, dict(coefficient)) for k, (constant, coefficient) in equations.items()}
+    states = list(rows)
+    while states:
+        k = states.pop()
         constant, to = rows[k]
         leaving = 1 - to.pop(k, Fraction(0))
         rows[k] = Equation(constant / leaving, {t: p / leaving for t, p in to.items()})
-        for s in range(k):
+        for s in states:
             weight = rows[s].coefficient.pop(k, None)
             if weight is not None:
                 into = rows[s].coefficient
                 for t, p in rows[k].coefficient.items():
                     into[t] = into.get(t, Fraction(0)) + weight * p
                 rows[s] = Equation(rows[s].constant + weight * rows[k].constant, into)
-    x: Numbers = []
-    for row in rows:
-        x.append(row.at(x))
+    x: dict[int, Fraction] = {}
+    for k, row in rows.items():
+        x[k] = row.at(x)
     return x
 
 

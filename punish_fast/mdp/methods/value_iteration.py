@@ -67,10 +67,8 @@ class Iteration:
         self._before_close = self.v
         self.contraction = self._find_contraction()
         if discount < 1 and self.contraction.largest_value > stopping_rule.LARGEST_VALUE:
-            told = f"{self.contraction.largest_value:g} at discount {discount!r}"
-            raise stopping_rule.LargeValueError(
-                f"reward: values can reach {told}; the maximum is {stopping_rule.LARGEST_VALUE:g}"
-            )
+            told = f"{self.contraction.largest_value:g} at discount {discount!r}; the maximum is"
+            raise stopping_rule.LargeValueError(f"reward: values can reach {told} {stopping_rule.LARGEST_VALUE:g}")
 
     def _find_contraction(self) -> stopping_rule.Contraction:
         if self.discount < 1:
@@ -115,9 +113,8 @@ class Iteration:
 
     def _rounding(self) -> np.ndarray:
         """Return bounds on the rounding error of a backup in each layer, float64 ``[n_layers]``."""
-        return np.asarray(
-            (self.mdp.longest_rows + self._further_terms) * (UNIT_ROUNDOFF * self.contraction.largest_value + SMALLEST)
-        )
+        of_one_term = UNIT_ROUNDOFF * self.contraction.largest_value + SMALLEST
+        return np.asarray((self.mdp.longest_rows + self._further_terms) * of_one_term)
 
     def _carried_error(self, change: float, rounding: float) -> float:
         """Bound the error of carried values that changed by at most ``change`` in a sweep. Set `is_at_floor`."""

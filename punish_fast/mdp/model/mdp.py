@@ -280,9 +280,8 @@ class MDP(StoredProcess):
             >>> MDP.from_scipy(transitions, reward=[1, 0, -0.5], state_ptr=[0, 1, 3])
             MDP(2 states, 3 rows, 4 entries)
         """
-        terminals = terminal_reward, terminal_value
-        arrays = construction.from_scipy(transitions, reward, state_ptr, terminals, normalize=normalize, names=names)
-        return process_of(arrays)
+        ends = terminal_reward, terminal_value
+        return process_of(construction.from_scipy(transitions, reward, state_ptr, ends, None, normalize, names))
 
     @classmethod
     def from_dense(cls, P: Any, R: Any, *, normalize: bool = False, names: Names | None = None) -> MDP:  # noqa: N803

@@ -30,15 +30,8 @@ from punish_fast.mdp.graph.end_components import Quotient, collapsed
 from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
-from punish_fast.mdp.model.limits import (
-    DEFAULT_TOLERANCE,
-    MAX_SWEEPS,
-    Progress,
-    SolveError,
-    SolverLimits,
-    limits_of,
-    quiet,
-)
+from punish_fast.mdp.model import limits as options
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by, rows_of
@@ -130,7 +123,7 @@ def average_reward(
         np.float64(1.0)
     """
     check_arrays(mdp)
-    between = limits_of(tolerance, max_sweeps, max_seconds, progress)
+    between = options.limits_of(tolerance, max_sweeps, max_seconds, progress)
     within = between if progress is None else replace(between, progress=partial(progress, "gain"))
     if policy is not None:
         of_policy, more = evaluated(mdp, policy, lambda chain: _average_reward(chain, within, between))
@@ -207,7 +200,7 @@ def _first_of_ties(
         return first_marked(mdp.state_ptr, marked)
 
     def evaluate(chain: MDP) -> Exact:
-        inner = quiet(limits, limits.tolerance / 2)
+        inner = options.quiet(limits, limits.tolerance / 2)
         earned.append(_average_reward(chain, inner, inner))
         return Exact(earned[-1].gain, earned[-1].choice, earned[-1].error_bound, 0)
 
@@ -230,7 +223,7 @@ def _bias(
         scale = max(1.0, float(np.abs(reward).max(initial=0)))
         bias = bias.copy()
         try:
-            inner = quiet(limits, DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
+            inner = options.quiet(limits, DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
             bias[part.states] = solve(part.mdp, 1.0, tolerance=inner).v
         except SolveError:
             bias[part.states] = np.nan

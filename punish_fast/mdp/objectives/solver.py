@@ -31,20 +31,8 @@ from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.layered_sweeps import Layers
 from punish_fast.mdp.methods.totals import Total, least_bound
 from punish_fast.mdp.model import _bellman
-from punish_fast.mdp.model.limits import (
-    DEFAULT_DISCOUNT,
-    DEFAULT_TOLERANCE,
-    GENERAL_METHODS,
-    JACOBI,
-    LAYERED,
-    MAX_SWEEPS,
-    Progress,
-    SolveError,
-    SolverLimits,
-    check_options,
-    discount_of,
-    limits_of,
-)
+from punish_fast.mdp.model import limits as options
+from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, Progress, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
@@ -115,14 +103,14 @@ def solve(
     """
     limits = tolerance if isinstance(tolerance, SolverLimits) else SolverLimits(tolerance)
     mdp = _checked(mdp)
-    discount, goal = check_options(discount, method, limits.tolerance, sweeps, objective)
+    discount, goal = options.check_options(discount, method, limits.tolerance, sweeps, objective)
     told = limits.progress if progress is None else partial(progress, "solve")
     seconds = limits.max_seconds if max_seconds is None else max_seconds
     limits = replace(limits, tolerance=goal, progress=told, max_seconds=seconds).started()
     if initial_values is not None:
         refuse_mask("initial_values", initial_values, SolveError)
         initial_values = np.asarray(initial_values, dtype=np.float64)
-        if method == JACOBI:
+        if method == options.JACOBI:
             raise SolveError("initial_values: not allowed with the method jacobi")
         if initial_values.shape != (mdp.n_states,) or not np.isfinite(initial_values).all():
             raise SolveError(f"initial_values: must be {mdp.n_states} finite numbers")
@@ -140,9 +128,9 @@ def solve(
     found = _solved(problem)
     assert found.q is not None
     v, q = (found.v, found.q) if maximize else (0.0 - found.v, 0.0 - found.q)
-    aims = objective, discount, method if method == JACOBI or problem.is_flat else LAYERED, problem.goal
-    proof = found.rounds, found.log.residual[-1], found.error_bound, found.choice, found.log
-    return Solution(v, q, *aims, *proof, rows_of(mdp), found.policies, found.reason, maximize)
+    used = method if method == options.JACOBI or problem.is_flat else options.LAYERED
+    proof = found.rounds, found.log.residual[-1], found.error_bound, found.choice, found.log, rows_of(mdp)
+    return Solution(v, q, objective, discount, used, problem.goal, *proof, found.policies, found.reason, maximize)
 
 
 def _solved(problem: Layers) -> Exact:
@@ -162,7 +150,7 @@ def _solved(problem: Layers) -> Exact:
     mdp = problem.mdp if policy is None else problem.mdp.under(policy)
     mdp, limits = normalized(mdp.expanded()).in_one_layer(), problem.limits
     if discount < 1:
-        methods = (problem.method,) if problem.method in GENERAL_METHODS else GENERAL_METHODS
+        methods = (problem.method,) if problem.method in options.GENERAL_METHODS else options.GENERAL_METHODS
         limits = replace(limits, initial_values=problem.initial_values if problem.is_flat else None)
         found = _discounted(Total(mdp, Payoff(mdp.reward, terminal_values(mdp, discount)), limits, discount, methods))
     elif problem.objective == "reach-probability":
@@ -217,7 +205,7 @@ def evaluate(
     policy: np.ndarray,
     discount: float = DEFAULT_DISCOUNT,
     tolerance: float = DEFAULT_TOLERANCE,
-    max_sweeps: int = MAX_SWEEPS,
+    max_sweeps: int = options.MAX_SWEEPS,
     max_seconds: float = math.inf,
 ) -> np.ndarray:
     """Compute the values of a policy.
@@ -249,8 +237,8 @@ def evaluate(
         >>> evaluate(mdp, np.array([1.0, 0.2, 0.8]), discount=0.9).round(4)
         array([5.0394, 3.937 ])
     """
-    mdp, discount = _checked(mdp), discount_of(discount)
-    limits = limits_of(tolerance, max_sweeps, max_seconds)
+    mdp, discount = _checked(mdp), options.discount_of(discount)
+    limits = options.limits_of(tolerance, max_sweeps, max_seconds)
     policy = check_policy(mdp.state_ptr, policy, SolveError, np.float64)
     found = _solved(Layers(mdp, discount, limits, policy=policy))
     if limits.is_over and found.error_bound > max(tolerance, least_bound(found)):
