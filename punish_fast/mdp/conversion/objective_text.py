@@ -28,6 +28,7 @@ import numpy as np
 
 from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.results import bracketed_by
 from punish_fast.mdp.model.solution import BoundedValues, Solution
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
@@ -119,11 +120,8 @@ class NamedProcess:
         if name is None and len(self.rewards) == 1:
             (name,) = self.rewards
         if name is None:
-            raise NameUnknownError(
-                f"the model has several rewards; name one of {_listed(self.rewards)}"
-                if self.rewards
-                else "the model has no rewards"
-            )
+            told = f"several rewards; name one of {_listed(self.rewards)}" if self.rewards else "no rewards"
+            raise NameUnknownError(f"the model has {told}")
         if name not in self.rewards:
             raise NameUnknownError(f"reward {_quoted(name)} is not in the model, which has {_listed(self.rewards)}")
         return replace(self.mdp, reward=self.rewards[name])
@@ -247,23 +245,16 @@ def _reward(process: NamedProcess, objective: Objective, goal: Any, tolerance: f
         return cumulative_reward(mdp, steps, maximize, tolerance)
     if steps is not None:
         return reward_at_step(mdp, steps, maximize)
-    sign = 1.0 if maximize else -1.0
-    found = average_reward(replace(mdp, reward=sign * mdp.reward), tolerance)
-    v, bound = sign * found.gain + 0.0, found.error_bound
-    return BoundedValues(
-        v, np.nextafter(v - bound, -np.inf), np.nextafter(v + bound, np.inf), bound, found.choice, found.rows
-    )
+    found = average_reward(mdp, tolerance, maximize=maximize)
+    bounds = bracketed_by(found.gain, found.error_bound)
+    return BoundedValues(*bounds, found.error_bound, found.choice, found.rows)
 
 
 def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:
     if (factor := discount_of(discount)) == 1:
         raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
-    sign = 1.0 if objective.maximize else -1.0
-    # To minimize, maximize the negated rewards and negate the values.
-    paid = replace(mdp, reward=sign * mdp.reward, terminal_reward=sign * mdp.terminal_reward)
-    solution = solve(paid, factor, tolerance=tolerance)
-    return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0)
+    return solve(mdp, factor, tolerance=tolerance, maximize=bool(objective.maximize))
 
 
 def _path(text: str, path: str, kind: str) -> dict[str, str | None]:

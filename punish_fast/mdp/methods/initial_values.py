@@ -30,20 +30,15 @@ def initial_values(mdp: MDP, payoff: Payoff, tolerance: float) -> np.ndarray | N
     n = mdp.n_states
     if n < _FEW_STATES or payoff.row.min() >= 0:
         return None
-    row, order = TransitionGraph(mdp, terminals_of(mdp)).search(terminals_of(mdp))
+    row, order = TransitionGraph(mdp).search(terminals_of(mdp))
     order = order[order < n]
     if len(order) < n:
         return None
     column = np.arange(mdp.n_columns, dtype=np.int32)
     column[order] = np.arange(n, dtype=np.int32)
     rows = row[order]
-    chain = replace(
-        mdp,
-        **select_rows(mdp, rows, column),
-        state_ptr=np.arange(n + 1),
-        reward=payoff.row[rows],
-        action=mdp.action[:n],
-    )
+    arrays = select_rows(mdp, rows, column) | {"reward": payoff.row[rows], "action": mdp.action[:n]}
+    chain = replace(mdp, state_ptr=np.arange(n + 1), **arrays)
     v = np.concatenate([np.zeros(n), payoff.end])
     boundary = np.array([0, n], dtype=np.uint64)
     _component_brackets.relax_components(0, 1, boundary, tensor_of(chain), v, tolerance, _MOST_PASSES)

@@ -29,16 +29,9 @@ def chain_arrays(mdp: Process, policy: Any, transitions: sparse.csr_array) -> di
     vanished = (rows.data < np.finfo(np.float64).tiny) & np.repeat(is_mixed, np.diff(rows.indptr))
     if vanished.any():
         state = int(np.searchsorted(rows.indptr, vanished.argmax(), side="right")) - 1
-        raise SolveError(
-            f"policy: a probability in state {state_name(mdp.names, state)} is too small for floating point; the "
-            "product of a row's policy probability and a transition probability must be above 2.3e-308"
-        )
-    return {
-        "state_ptr": np.arange(mdp.n_states + 1),
-        "indptr": rows.indptr.astype(np.int64),
-        "indices": rows.indices.astype(np.int32),
-        "data": rows.data,
-        "reward": np.asarray(mixture @ mdp.reward),
-        "action": mdp.action[taken[mixture.indptr[:-1]]],
-        "data_ptr": None,
-    }
+        name = state_name(mdp.names, state)
+        told = "products of the probabilities of rows and of transitions must be above 2.3e-308"
+        raise SolveError(f"policy: a probability in state {name} is too small for floating point; {told}")
+    found = {"indptr": rows.indptr.astype(np.int64), "indices": rows.indices.astype(np.int32), "data": rows.data}
+    found |= {"reward": np.asarray(mixture @ mdp.reward), "action": mdp.action[taken[mixture.indptr[:-1]]]}
+    return found | {"state_ptr": np.arange(mdp.n_states + 1), "data_ptr": None}

@@ -17,7 +17,7 @@ import numpy as np
 
 from punish_fast.mdp.graph.end_components import end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, columns_of
-from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows, terminals_of
+from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.results import rows_of
@@ -64,15 +64,14 @@ def reach_within(
         part = restriction(mdp, rows_of_states(mdp, is_open), np.zeros(2), goal.astype(np.int64))
         paid = _without_rewards(part.mdp.in_one_layer())
         worth = np.zeros(paid.n_columns)
-        worth[-1] = 1.0 if maximize else -1.0
-        found = finite_horizon(paid, n_steps, terminal_value=worth, keep_all=False)
-        v[part.states], bound = np.abs(found.v[0]), found.error_bound
+        worth[-1] = 1.0
+        found = finite_horizon(paid, n_steps, terminal_value=worth, keep_all=False, maximize=maximize)
+        v[part.states], bound = found.v[0], found.error_bound
         choice[part.states] = part.rows[found.choice[0]]
     # The probability is exactly 0 or 1 in states where the run has ended.
     error = np.where(is_open, bound, 0.0)
-    return BoundedValues(
-        v, np.maximum(_below(v, error), 0.0), np.minimum(_above(v, error), 1.0), bound, choice, rows_of(mdp)
-    )
+    lower, upper = np.maximum(_below(v, error), 0.0), np.minimum(_above(v, error), 1.0)
+    return BoundedValues(v, lower, upper, bound, choice, rows_of(mdp))
 
 
 def stay_probability(
@@ -156,19 +155,16 @@ def cumulative_reward(
     mdp = replace(normalized(mdp.expanded()).without_zeros().in_one_layer(), terminal_value=None)
     if (mdp.reward < 0).any():
         row = int((mdp.reward < 0).argmax())
-        raise SolveError(
-            f"reward: {mdp.reward[row]:g} in row {row} is negative; without a goal or a number of steps, "
-            "total rewards need rewards of at least 0"
-        )
+        told = "without a goal or a number of steps, total rewards need rewards of at least 0"
+        raise SolveError(f"reward: {mdp.reward[row]:g} in row {row} is negative; {told}")
     if not maximize:
         return total_reward(mdp, _never_paid(mdp), maximize=False, tolerance=tolerance)
-    n, ends = mdp.n_states, terminals_of(mdp)
-    everywhere = np.ones(n, dtype=bool), np.ones(mdp.n_rows, dtype=bool)
-    number, _, inside = end_components(mdp, *everywhere)
+    n = mdp.n_states
+    number, _, inside = end_components(mdp)
     state_of = states_of_rows(mdp)
     paying = inside[mdp.reward[inside] > 0]
     members = inside[np.isin(number[state_of[inside]], number[state_of[paying]])]
-    ways = TransitionGraph(mdp, ends).may_reach(marks_at(mdp.n_columns, state_of[members]))
+    ways = TransitionGraph(mdp).may_reach(marks_at(mdp.n_columns, state_of[members]))
     infinite = ways.found[:n]
     v, bound, choice = np.where(infinite, np.inf, 0.0), 0.0, np.where(ways.row >= 0, ways.row, mdp.state_ptr[:-1])
     choice[state_of[members[::-1]]] = members[::-1]
@@ -239,14 +235,10 @@ def next_probability(mdp: MDP, goal: np.ndarray, maximize: bool = True) -> Bound
 
 def _stepped(mdp: MDP, n_steps: int, maximize: bool, worth: np.ndarray) -> BoundedValues:
     """Find the best total of the rewards in ``n_steps`` steps and the values ``worth`` after the last step."""
-    n, sign = mdp.n_states, 1.0 if maximize else -1.0
     if not _checked(n_steps):
-        v = worth[:n].copy()
+        v = worth[: mdp.n_states].copy()
         return BoundedValues(v, v, v, 0.0, mdp.state_ptr[:-1].copy(), rows_of(mdp))
-    paid = replace(mdp, reward=sign * mdp.reward, terminal_reward=sign * mdp.terminal_reward)
-    found = finite_horizon(paid, n_steps, terminal_value=sign * worth, keep_all=False)
-    v, bound = sign * found.v[0] + 0.0, found.error_bound
-    return BoundedValues(v, _below(v, bound), _above(v, bound), bound, found.choice[0], rows_of(mdp))
+    return finite_horizon(mdp, n_steps, terminal_value=worth, keep_all=False, maximize=maximize).at()
 
 
 def _never_paid(mdp: MDP) -> np.ndarray:
@@ -254,14 +246,11 @@ def _never_paid(mdp: MDP) -> np.ndarray:
     # Rows with a reward lead to an additional terminal.
     pays = mdp.reward > 0
     n, lengths = mdp.n_columns, np.diff(mdp.indptr)
-    marked = replace(
-        mdp,
-        indices=np.where(np.repeat(pays, lengths), np.int32(n), mdp.indices).astype(np.int32),
-        terminal_reward=np.append(mdp.terminal_reward, 0.0),
-        terminal_value=None,
-    )
+    indices = np.where(np.repeat(pays, lengths), np.int32(n), mdp.indices).astype(np.int32)
+    ends = np.append(mdp.terminal_reward, 0.0)
+    marked = replace(mdp, indices=indices, terminal_reward=ends, terminal_value=None)
     goal = np.arange(n + 1) == n
-    return TransitionGraph(marked, terminals_of(marked)).may_avoid(goal)[:n]
+    return TransitionGraph(marked).may_avoid(goal)[:n]
 
 
 def _without_rewards(mdp: MDP) -> MDP:
