@@ -178,3 +178,10 @@ def test_a_data_frame_needs_one_of_two_packages(machine, monkeypatch, tmp_path, 
     assert found.to_frame().columns == found.to_dict()
     found.save(tmp_path / "values.parquet")
     assert (tmp_path / "values.parquet").read_bytes() == name.encode()
+
+
+@pytest.mark.parametrize("options", [{"discount": 1}, {"discount": 1, "maximize": False}])
+def test_values_near_the_largest_number_have_bounds_without_overflow(options):
+    mdp = from_rows([[(1.0, {0: 0.25, 1: 0.75}), (2.0, {0: 0.5, 1: 0.5})]], terminal_value=[-sys.float_info.max])
+    for found in (solve(mdp, **options), total_reward(mdp, np.array([False, True]), options.get("maximize", True))):
+        assert found.lower[0] <= -sys.float_info.max <= found.upper[0] < 0

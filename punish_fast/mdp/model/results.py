@@ -42,6 +42,7 @@ def rows_of(mdp: Process, policy: np.ndarray | None = None) -> ModelRows:
     return ModelRows(mdp.state_ptr, mdp.action, mdp.names, given)
 
 
+@np.errstate(over="ignore")
 def bracketed_by(v: np.ndarray, error_bound: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return values with their lower and upper bounds. The bounds allow for rounding, and infinite values are exact."""
     if error_bound == 0:

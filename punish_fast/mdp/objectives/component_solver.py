@@ -151,6 +151,7 @@ _ROUNDING = 1e-15
 _MOST_BOUNDS = 4
 
 
+@np.errstate(all="ignore")
 def settle_ties(
     mdp: MDP,
     q: np.ndarray,

@@ -56,7 +56,7 @@ from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.outcomes import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
-from punish_fast.mdp.model.results import rows_of
+from punish_fast.mdp.model.results import bracketed_by, rows_of
 from punish_fast.mdp.model.solution import BoundedValues
 from punish_fast.mdp.objectives import component_solver
 from punish_fast.mdp.objectives.component_solver import earning_rows, signed_gains
@@ -227,9 +227,7 @@ def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimi
         found = _largest(part.mdp, limits) if maximize else _least_cost(part.mdp, limits)
         v[part.states], bound = sign * found.v + 0.0, found.error_bound
         choice[part.states] = part.rows[found.choice]
-    is_known = np.isinf(v) | goal[:n]
-    lower = np.where(is_known, v, np.nextafter(v - bound, -np.inf))
-    upper = np.where(is_known, v, np.nextafter(v + bound, np.inf))
+    lower, upper = (np.where(goal[:n], v, limit) for limit in bracketed_by(v, bound)[1:])
     return BoundedValues(v, lower, upper, bound, choice, rows_of(mdp))
 
 
