@@ -255,23 +255,23 @@ def reach_probabilities(chain: Chain, goal: set[int], avoid: set[int]) -> list[F
 
 
 def goal_totals(chain: Chain, goal: set[int], sure: set[int] | None = None) -> list[Value]:
-    """Total rewards until the goal, plus infinity if play may miss it.
+    """Total rewards until the goal, plus infinity if play may miss it, but minus infinity if it costs to do so.
 
     If rewards are minimized, ``sure`` holds the states from which some policy almost surely reaches the goal. A class
     of such states with a negative gain is worth minus infinity, because a policy can leave it for the goal at any time.
     """
     stops = {*goal, *chain.ends}
-    paying, missing = set[int](), stops - goal
+    falling, missing = set[int](), stops - goal
     for members in recurrent(chain, stops):
-        if sure is not None and members <= sure and class_gain(chain, members) < 0:
-            paying |= members
+        if (sure is None or members <= sure) and class_gain(chain, members) < 0:
+            falling |= members
         else:
             missing |= members
-    worth = dict.fromkeys(stops | paying | missing, _ZERO) | dict(zip(chain.ends, chain.values, strict=True))
+    worth = dict.fromkeys(stops | falling | missing, _ZERO) | dict(zip(chain.ends, chain.values, strict=True))
     finite = expected(chain.rows, worth)
     values: list[Value] = []
     for v, seen in zip(finite, reached(chain, stops), strict=True):
-        values.append(math.inf if seen & missing else -math.inf if seen & paying else v)
+        values.append(math.inf if seen & missing else -math.inf if seen & falling else v)
     return values
 
 

@@ -26,7 +26,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from random import Random
@@ -149,26 +149,21 @@ class Case:
     def sure(self) -> set[int]:
         """The states from which some policy almost surely reaches the goal."""
         values = [exact.goal_totals(chain, self.goal) for chain in self.process.policies]
-        return {s for s, column in enumerate(zip(*values, strict=True)) if min(column) < math.inf}
+        return {s for s, column in enumerate(zip(*values, strict=True)) if not all(map(_is_infinite, column))}
 
     @property
     def largest_end(self) -> float:
         """A bound on the values of terminals at all discounts below 1."""
         return max(map(abs, map(float, self.process.terminals + self.process.values)), default=0.0) * 2.0**40
 
-    def costs(self, policies: Sequence[Chain]) -> tuple[bool, bool]:
-        """Return whether a state misses the goal only in loops with costs, and whether a loop costs almost nothing."""
-        stops, missed, freely, is_open = self.goal | self.ends, set[int](), set[int](), False
+    def is_open(self, policies: Sequence[Chain]) -> bool:
+        """Return whether endless play costs almost nothing in a loop that misses the goal."""
         for chain in policies:
-            classes = {members: exact.class_gain(chain, members) for members in exact.recurrent(chain, stops)}
-            ends = {*(stops - self.goal), *(s for members in classes for s in members)}
-            costly = {s for members, gain in classes.items() if gain < 0 for s in members}
-            for s, seen in enumerate(exact.reached(chain, stops)):
-                missed |= {s} if seen & ends else set()
-                freely |= {s} if seen & (ends - costly) else set()
-            sizes = {members: exact.class_gain(chain.absolute, members) for members in classes}
-            is_open |= any(-_NO_GAIN * sizes[members] - _SMALLEST <= gain < 0 for members, gain in classes.items())
-        return missed != freely, is_open
+            for members in exact.recurrent(chain, self.goal | self.ends):
+                gain, size = exact.class_gain(chain, members), exact.class_gain(chain.absolute, members)
+                if -_NO_GAIN * size - _SMALLEST <= gain < 0:
+                    return True
+        return False
 
     def may_gain_nothing(self) -> bool:
         """Return True if an end component with negative rewards has a smallest gain of 0, up to rounding."""
@@ -331,15 +326,8 @@ def _goal_total(case: Case, maximize: bool) -> Question:
         worth=dict.fromkeys(case.ends, math.inf) | {t: ends.get(t, _ZERO) for t in case.goal},
     )
     if maximize:
-        return _costly(case, question, case.process.policies)
+        return replace(question, right=None if case.is_open(case.process.policies) else question.right)
     question.may_refuse = case.may_gain_nothing()
-    return question
-
-
-def _costly(case: Case, question: Question, policies: Sequence[Chain]) -> Question:
-    """The question, refused if the goal is missed only in loops with costs."""
-    question.may_refuse, is_open = case.costs(policies)
-    question.must_refuse = question.may_refuse and not is_open
     return question
 
 
@@ -413,7 +401,7 @@ def _evaluate_goal_total(case: Case) -> Question:
         lambda: _of_bracket(total_reward(*args, policy=case.policy)),
         lambda chain: exact.goal_totals(chain, case.goal),
     )
-    return _costly(case, question, [case.mixed])
+    return replace(question, right=None if case.is_open([case.mixed]) else question.right)
 
 
 def _evaluate_average(case: Case) -> Question:

@@ -16,19 +16,21 @@ The returned policy attains the probabilities up to the error bound.
 
 **Total rewards** (stochastic shortest paths). A run collects the rewards of its rows until it first visits the goal.
 **A run that never reaches the goal has the value plus infinity**, whether rewards are maximized or minimized. ``R [F
-goal]`` of Storm and PRISM has the same meaning. Therefore,
+goal]`` of Storm and PRISM has the same meaning. The only exception are runs with unbounded costs when rewards are
+maximized: their value is minus infinity. Therefore,
 
-* the maximum is infinite if some policy misses the goal with positive probability,
-* the minimum is infinite if no policy reaches the goal almost surely.
+* the maximum is plus infinity if some policy misses the goal with positive probability without unbounded costs,
+* the maximum is minus infinity if every policy misses the goal with positive probability, at unbounded costs,
+* the minimum is plus infinity if no policy reaches the goal almost surely.
 
-`total_reward` raises `SolveError` if the maximum would be infinite only because a run can continue forever at a cost.
+Rewards may have either sign, so a cost is minimized as a positive reward or maximized as a negative one. The total
+includes the value of a terminal that ends the episode in the goal. The rewards of terminals are ignored.
 
-Rewards may have either sign. To minimize costs, pass them as positive rewards and minimize. Do not maximize negative
-costs. The total includes the value of a terminal that ends the episode in the goal. The rewards of terminals are
-ignored.
-
-*Maximum.* From all states with a finite maximum, runs almost surely reach the goal under every policy, and
-``component_solver.py`` finds the unique fixed point.
+*Maximum.* End components without the goal miss it. Their cost is unbounded if their maximum average reward is negative
+(``component_gains.py``). Only components with negative rewards need this test. States that can reach another component,
+or a terminal outside the goal, have the value plus infinity. From the remaining states, runs under every policy reach
+the goal or have unbounded costs. If a policy almost surely reaches the goal, ``component_solver.py`` finds the unique
+fixed point.
 
 *Minimum.* Rows that might lead to a state from which no policy almost surely reaches the goal are removed. Some runs
 might still never end. All states of an end component whose rows pay nothing have the same value, so the component is
@@ -47,7 +49,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from punish_fast.mdp.arrays.names import state_name
 from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
@@ -158,14 +159,16 @@ def total_reward(
 
     A run that never reaches the goal has an infinite reward, whether rewards are maximized or minimized. The maximum is
     therefore infinite if some policy misses the goal with positive probability, and the minimum is infinite if no
-    policy reaches the goal almost surely. A value of minus infinity means that the total decreases without limit the
-    longer a run stays away from the goal. From these states, the returned policy need not lead to the goal.
+    policy reaches the goal almost surely. If rewards are maximized, the reward of a run with unbounded costs is minus
+    infinity, so policies avoid it. If rewards are minimized, a value of minus infinity means that the total decreases
+    without limit the longer a run stays away from the goal. From these states, the returned policy need not lead to
+    the goal.
 
     Args:
         mdp: The MDP. Use `validate` to check an MDP of unknown origin. The total includes the value of a terminal that
             ends the episode. The rewards of terminals are ignored.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals. A run stops in the goal.
-        maximize: If False, find the minimum reward. To minimize costs, use them as positive rewards.
+        maximize: If False, find the minimum reward, for example of costs as positive rewards.
         tolerance: Stop at this error bound, in the unit of the rewards, by default 1e-10.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         max_sweeps: Maximum number of sweeps over a strongly connected component, by default 100,000. If 50 to 1,000
@@ -180,8 +183,7 @@ def total_reward(
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, or neither sweeps nor policy
             iteration prove a bound. If ``policy`` is invalid or leads to a transition probability below 2.3e-308. If
-            rewards of both signs are minimized and might add up to 0 in a run that never ends. If rewards are maximized
-            and every loop that misses the goal has a cost.
+            rewards of both signs are minimized and might add up to 0 in a run that never ends.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -204,27 +206,30 @@ def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimi
     goal = columns_of(mdp, "goal", goal)
     graph, n = TransitionGraph(mdp, goal), mdp.n_states
     ends = np.zeros(mdp.n_columns - n) if mdp.terminal_value is None else mdp.terminal_value
+    costs, is_sure = False, np.ones(mdp.n_columns, dtype=bool)
     if maximize:
         never = graph.never_reach(goal)
-        missed = graph.may_reach(never.found).found
+        missing = _missing(mdp, goal, never, limits)
+        missed = graph.may_reach(missing.found).found
         infinite = missed[:n]
-        _refuse_costs(mdp, graph, goal, infinite, limits)
         leads = ~graph.stays(~missed)
         leads[mdp.state_ptr[:-1][~infinite]] = True
-        safe = np.where(never.row >= 0, never.row, np.where(infinite, graph.first_rows(never.found, leads), -1))
-        rows = np.ones(mdp.n_rows, dtype=bool)
+        safe = np.where(missing.row >= 0, missing.row, np.where(infinite, graph.first_rows(missing.found, leads), -1))
+        costs = bool((graph.may_reach(never.found).found & ~missed).any())
+        if costs:
+            is_sure = graph.surely_reach(goal).found
     else:
-        sure = graph.surely_reach(goal)
-        infinite, safe = ~sure.found[:n], sure.row
-        rows = graph.stays(sure.found)
-    v = np.where(infinite, np.inf, 0.0)
+        is_sure, safe = graph.surely_reach(goal)
+        infinite = ~is_sure[:n]
+    rows = graph.stays(is_sure)
+    v = np.where(infinite, np.inf, np.where(is_sure[:n], 0.0, -np.inf))
     choice, bound = np.where(safe >= 0, safe, mdp.state_ptr[:-1]), 0.0
-    finite = ~infinite & ~goal[:n]
+    finite = (v == 0) & ~goal[:n]
     if finite.any():
         rows &= rows_of_states(mdp, finite)
         sign = 1.0 if maximize else -1.0
         part = restricted(mdp, rows, np.append(sign * ends, 0.0), sign * mdp.reward)
-        found = _largest(part.mdp, limits) if maximize else _least_cost(part.mdp, limits)
+        found = _largest(part.mdp, limits, costs) if maximize else _least_cost(part.mdp, limits)
         v[part.states], bound = sign * found.v + 0.0, found.error_bound
         choice[part.states] = part.rows[found.choice]
     lower, upper = (np.where(goal[:n], v, limit) for limit in bracketed_by(v, bound)[1:])
@@ -280,27 +285,27 @@ def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
     return Exact(v, choice, bound, rounds=0)
 
 
-def _refuse_costs(
-    mdp: MDP, graph: TransitionGraph, goal: np.ndarray, infinite: np.ndarray, limits: SolverLimits
-) -> None:
-    """Raise `SolveError` if some ``infinite`` states, bool ``[n_states]``, miss the goal only in loops with costs."""
-    if not (infinite.any() and mdp.reward.min() < 0):
-        return
-    within, state_of = infinite & ~goal[: mdp.n_states], states_of_rows(mdp)
-    number, _, inside = end_components(mdp, within)
-    free = state_of[end_components(mdp, within, mdp.reward >= 0)[2]]
-    misses = ~goal
-    misses[: mdp.n_states] = False
-    misses[free] = True
-    if len(rows := inside[~np.isin(number[state_of[inside]], number[free])]):
+def _missing(mdp: MDP, goal: np.ndarray, never: Ways, limits: SolverLimits) -> Ways:
+    """Find columns where runs can stay away from the goal without unbounded costs, and the rows that stay there.
+
+    Runs that miss the goal without unbounded costs lead to these columns. ``never`` contains the columns from which
+    some policy never reaches the goal.
+    """
+    n, state_of = mdp.n_states, states_of_rows(mdp)
+    if mdp.reward.min() >= 0 or not never.found[:n].any():
+        return never
+    number, _, inside = end_components(mdp, never.found[:n])
+    free = end_components(mdp, never.found[:n], mdp.reward >= 0)[2]
+    row = np.full(n, -1, dtype=np.int64)
+    # In descending order, so that the first row of each state is written last.
+    row[state_of[free][::-1]] = free[::-1]
+    if len(rows := inside[~np.isin(number[state_of[inside]], number[state_of[free]])]):
         gains, _ = signed_gains(mdp, number, rows, limits)
-        misses[gains.part.states[gains.upper[gains.component] >= 0]] = True
-    costly = infinite & ~graph.may_reach(misses).found[: mdp.n_states]
-    if costly.any():
-        first = state_name(mdp.names, costly.argmax())
-        told = f"from {costly.sum()} states (the first is {first}), play misses the goal only in loops"
-        cure = "to minimize costs, write them as positive rewards and pass maximize=False"
-        raise SolveError(f"reward: {told}, and every loop costs, so the total is not plus infinity; {cure}")
+        misses = gains.upper[gains.component] >= 0
+        row[gains.part.states[misses]] = gains.rows[misses]
+    found = ~goal
+    found[:n] = row >= 0
+    return Ways(found, row)
 
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray, limits: SolverLimits) -> Ways:
