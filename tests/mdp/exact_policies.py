@@ -8,12 +8,14 @@ fractions; infinite ones are floats.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from random import Random
+from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -28,6 +30,8 @@ Row = tuple[Fraction, dict[int, Fraction]]
 Value = Fraction | float
 
 _MOST_POLICIES = 64
+# Rewards and values of terminals.
+_EXTREMES = [5e-324, -5e-324, 1e-310, -3e-308, 1e-300, 1e-20, 1e20, -1e100, -sys.float_info.max]
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -126,6 +130,34 @@ class Sample:
         rewards = [reward for reward, _ in rows]
         return MDP.from_scipy(matrix, rewards, pointer, self.terminals, terminal_value=self.values or ())
 
+    @property
+    def ending(self) -> Sample:
+        """The process in which each terminal ends the episode with its reward or value."""
+        values = [a or b for a, b in zip(self.terminals, self.values or self.terminals, strict=True)]
+        return replace(self, terminals=[0.0] * len(values), values=values)
+
+    def by_name(self, rng: Random, names: Sequence[Hashable], actions: Sequence[Sequence[Hashable]]) -> MDP:
+        """Build the process, whose terminals have values, from a function of named states with named actions."""
+        pays = [rng.random() < 0.5 for _ in names]
+
+        def model(state: Hashable) -> Any:
+            s = names.index(state)
+            if s >= len(self.states):
+                return (self.values or [])[s - len(self.states)]
+            return {a: _described(row, names, pays[s]) for a, row in zip(actions[s], self.states[s], strict=True)}
+
+        return MDP.from_function(model, rng.sample(names, len(names)))
+
+    def in_order(self, order: Sequence[int]) -> MDP:
+        """Build the process, whose terminals have values, from lists in another order of columns."""
+        place = {column: k for k, column in enumerate(order)}
+        n = len(self.states)
+        lists = [
+            [(reward, {place[t]: float(p) for t, p in _summed(entries).items()}) for reward, entries in self.states[s]]
+            for s in order[:n]
+        ]
+        return from_rows(lists, terminal_value=[(self.values or [])[t - n] for t in order[n:]])
+
     @cached_property
     def exact(self) -> Process:
         """The process in fractions. Each row is divided by its exact sum, which is 1 only up to rounding."""
@@ -134,13 +166,26 @@ class Sample:
         return Process(rows, list(map(Fraction, self.terminals)), list(map(Fraction, values)))
 
 
-def _normalized(entries: list[tuple[int, float]]) -> dict[int, Fraction]:
-    total = sum(Fraction(p) for _, p in entries)
+def _described(row: GivenRow, names: Sequence[Hashable], has_rewards: bool) -> tuple[float, Any]:
+    """A row in one of the forms that `MDP.from_function` accepts."""
+    reward, entries = row
+    if has_rewards and len(entries) == 1:
+        return 0.0, [(names[column], p, reward) for column, p in entries]
+    named = [(names[column], p) for column, p in entries]
+    return reward, dict(named) if len(dict(named)) == len(named) else named
+
+
+def _summed(entries: list[tuple[int, float]]) -> dict[int, Fraction]:
     row: dict[int, Fraction] = {}
     for column, p in entries:
         if p:
-            row[column] = row.get(column, _ZERO) + Fraction(p) / total
+            row[column] = row.get(column, _ZERO) + Fraction(p)
     return row
+
+
+def _normalized(entries: list[tuple[int, float]]) -> dict[int, Fraction]:
+    row = _summed(entries)
+    return {column: p / sum(row.values()) for column, p in row.items()}
 
 
 # --- Values of a chain ------------------------------------------------------------------------------------------------
@@ -221,20 +266,22 @@ def discounted(chain: Chain, discount: Fraction) -> list[Fraction]:
     return expected(chain.rows, chain.settled(discount), discount)
 
 
-def totals(chain: Chain) -> list[Value] | None:
+def totals(chain: Chain, sign: int = 1) -> list[Value] | None:
     """Total rewards, including the reward or value of the terminal reached.
 
-    The value of a recurrent class is minus infinity if it costs. The result is None if a class has rewards otherwise.
+    The value of a recurrent class is infinite if it costs: if its gain is negative and rewards are maximized (``sign``
+    is 1), or if its gain is positive and they are minimized. The result is None if a class has rewards otherwise.
     """
     worth, costly = chain.settled(), set[int]()
     for members in recurrent(chain, chain.ends):
         if any(chain.rows[s][0] for s in members):
-            if class_gain(chain, members) >= 0:
+            if sign * class_gain(chain, members) >= 0:
                 return None
             costly |= members
         worth |= dict.fromkeys(members, _ZERO)
     finite = expected(chain.rows, worth)
-    return [-math.inf if seen & costly else v for v, seen in zip(finite, reached(chain, chain.ends), strict=True)]
+    seen_from = reached(chain, chain.ends)
+    return [-sign * math.inf if seen & costly else v for v, seen in zip(finite, seen_from, strict=True)]
 
 
 def gains(chain: Chain) -> list[Fraction]:
@@ -276,10 +323,18 @@ def goal_totals(chain: Chain, goal: set[int], sure: set[int] | None = None) -> l
 
 
 def steps(
-    process: Process, pick: Callable[[int, int, list[Fraction]], int], n_steps: int, discount: Fraction
+    process: Process,
+    pick: Callable[[int, int, list[Fraction]], int],
+    n_steps: int,
+    discount: Fraction,
+    last: Sequence[Fraction],
 ) -> list[list[Fraction]]:
-    """Values before each step and after the last one; ``pick(step, state, q)`` returns the index of the row to take."""
-    v = [_ZERO] * len(process.rows) + process.values
+    """Values before each step and after the last one; ``pick(step, state, q)`` returns the index of the row to take.
+
+    ``last`` holds the values of all columns after the last step, except for terminals that have a value.
+    """
+    ends = zip(process.values, last[len(process.rows) :], strict=True)
+    v = [*last[: len(process.rows)], *(value or x for value, x in ends)]
     values = [v[: len(process.rows)]]
     for step in reversed(range(n_steps)):
         q = [[backed_up(row, v, discount) for row in rows] for rows in process.rows]
@@ -317,8 +372,9 @@ def random_sample(seed: int) -> Sample:
     _tie(rng, states)
     terminals = [0.0 if rng.random() < 0.4 else paid(rng, 1) for _ in range(n_terminals)]
     # Another generator, so that the other numbers of a seed do not depend on extreme terminals.
-    if n_terminals and (extreme := Random(-seed - 2)).random() < 0.1:
-        terminals[-1] = extreme.choice([-1, 1]) * extreme.uniform(1, 1.7) * 10.0 ** extreme.randint(285, 308)
+    if n_terminals and (size := (extreme := Random(-seed - 2)).random()) < 0.2:
+        huge = extreme.choice([-1, 1]) * extreme.uniform(1, 1.7) * 10.0 ** extreme.randint(285, 308)
+        terminals[-1] = huge if size < 0.1 else extreme.choice(_EXTREMES)
     # Some rewards of terminals become values.
     ended = Random(-seed - 3)
     is_value = [ended.random() < 0.4 for _ in terminals]

@@ -27,6 +27,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from random import Random
@@ -36,8 +37,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.event import install_recorder
 
+from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, METHODS, SolveError
-from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.mdp import MDP, from_rows
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
@@ -100,8 +102,10 @@ class Question:
         sign: 1 to maximize, -1 to minimize.
         may_refuse: True if a `SolveError` is documented for this process.
         must_refuse: True if only a `SolveError` is right.
+        may_be_loose: True if the bound may exceed the tolerance.
         q: Exact values of the rows for each entry of `Found.choice`; None if they do not define ties.
         is_paid: True if rewards count.
+        is_local: True if near ties of a state depend on the values of its own rows only.
     """
 
     ask: Callable[[], Found]
@@ -111,8 +115,10 @@ class Question:
     sign: int = 1
     may_refuse: bool = False
     must_refuse: bool = False
+    may_be_loose: bool = False
     q: list[list[Value]] | None = None
     is_paid: bool = True
+    is_local: bool = False
     rounding: list[Value] | None = None  # rounding errors of one backup of each row
 
 
@@ -135,6 +141,10 @@ class Case:
         self.discount = rng.choice(DISCOUNTS[1:4])
         self.horizon_discount = rng.choice([1.0, 1.0, 0.9, 0.0])
         self.tolerance = rng.choice([DEFAULT_TOLERANCE, DEFAULT_TOLERANCE, DEFAULT_TOLERANCE, 1e-3])
+        # Values after the last step.
+        last = [float(rng.choice([0, 0, 1, -2, 0.1])) for _ in columns] if rng.random() < 0.5 else [0.0] * len(columns)
+        ends = [0.0] * self.n + (self.sample.values or [0.0] * len(self.ends))
+        self.last = [0.0 if end else x for end, x in zip(ends, last, strict=True)]
 
     @property
     def mdp(self) -> MDP:
@@ -144,6 +154,12 @@ class Case:
     def mask(self, columns: set[int]) -> np.ndarray:
         """Mask of columns, bool ``[n_columns]``."""
         return np.isin(np.arange(self.n + len(self.ends)), sorted(columns))
+
+    def typed(self, discount: float) -> Any:
+        """The discount as a number of a random type that holds it exactly."""
+        types = [float, Fraction, Decimal, np.float64, np.longdouble, np.array, np.float32, np.float16, int, np.int8]
+        exactly = [kind for kind in types if float(kind(discount)) == discount]
+        return Random(f"{self.seed} {discount}").choice(exactly)(discount)
 
     @cached_property
     def sure(self) -> set[int]:
@@ -264,29 +280,88 @@ def _evaluation(case: Case, ask: Callable[[], Found], values: Callable[[Chain], 
     return Question(ask, values(case.mixed), size or [])
 
 
-def _discounted(case: Case, discount: float, method: str = "auto") -> Question:
-    g = Fraction(discount)
+def _discounted(case: Case, discount: float, method: str = "auto", sign: int = 1, **options: Any) -> Question:
+    g, given = Fraction(discount), case.typed(discount)
     return _optimum(
         case,
-        lambda: _of_solution(solve(case.mdp, discount, method, case.tolerance)),
+        lambda: _of_solution(solve(case.mdp, given, method, case.tolerance, maximize=sign > 0, **options)),
         lambda chain: exact.discounted(chain, g),
+        sign,
         worth=case.process.policies[0].settled(g),
         discount=g,
     )
 
 
-def _total(case: Case) -> Question:
+def _limited(case: Case, discount: float) -> Question:
+    """A question whose time is limited: a bound that holds, or a refusal."""
+    question = _total(case) if discount == 1 else _discounted(case, discount)
+    seconds = Random(case.seed).choice([1e-9, 1e-4, 1e-3])
+    ask = lambda: _of_solution(solve(case.mdp, discount, tolerance=case.tolerance, max_seconds=seconds))  # noqa: E731
+    return replace(question, ask=ask, may_refuse=True, may_be_loose=True)
+
+
+def _by_name(case: Case, discount: float) -> Question:
+    """A question about the process as a function of named states, which must equal the lists in the same order."""
+    rng, other = Random(case.seed), Case(case.seed, case.sample.ending)
+    name = rng.choice([lambda s: f"state {s}", lambda s: (s, -s), lambda s: frozenset({s}), lambda s: 7 - s, Fraction])
+    names = [name(s) for s in range(case.n + len(case.ends))]
+    actions = [rng.sample(["stay", "go", 0, 7, (1, 2), None], len(rows)) for rows in case.process.rows]
+
+    def ask() -> Found:
+        mdp = other.sample.by_name(rng, names, actions)
+        assert mdp.names is not None
+        right = other.sample.in_order([names.index(name) for name in mdp.names.states])
+        for array in ("state_ptr", "indptr", "indices", "data", "reward", "terminal_reward", "terminal_value"):
+            assert np.array_equal(getattr(mdp, array), getattr(right, array)), array
+        found = solve(mdp, case.typed(discount), tolerance=case.tolerance)
+        table, order = found.to_dict(), [mdp.names.index[name] for name in names[: case.n]]
+        taken = [actions[s].index(found.action(names[s])) for s in range(case.n)]
+        choice = [begin + row for begin, row in zip(case.mdp.state_ptr.tolist(), taken, strict=False)]
+        q = [x for k in order for x in found.q[found.state_ptr[k] : found.state_ptr[k + 1]].tolist()]
+        lower, upper = ([table[column][k] for k in order] for column in ("lower", "upper"))
+        return Found([found.value(name) for name in names[: case.n]], found.error_bound, choice, lower, upper, q)
+
+    return replace(_total(other) if discount == 1 else _discounted(other, discount), ask=ask)
+
+
+def _invalid(case: Case) -> Question:
+    """A question about a terminal that is not finite."""
+    rng, ends = Random(case.seed), [*(case.sample.values or case.sample.terminals), 0.0]
+    ends[rng.randrange(len(ends))] = rng.choice([math.inf, -math.inf, math.nan, 10**400])
+    rows = [[(0.0, {case.n: 1.0})] for _ in range(case.n)]
+    build = rng.choice(
+        [
+            lambda: from_rows(rows, terminals=ends),
+            lambda: from_rows(rows, terminal_value=ends),
+            lambda: MDP.from_scipy(np.eye(1, 1 + len(ends), 1), [0.0], [0, 1], ends),
+            lambda: MDP.from_scipy(np.eye(1, 1 + len(ends), 1), [0.0], [0, 1], terminal_value=ends),
+            lambda: MDP.from_function(lambda s: {0: (0.0, {1: 1.0})} if s == 0 else ends[s - 1], range(len(ends) + 1)),
+        ]
+    )
+
+    def ask() -> Found:
+        try:
+            build()
+        except ModelError as error:
+            raise SolveError(str(error)) from error
+        return Found([], 0.0)
+
+    return Question(ask, None, [], must_refuse=True)
+
+
+def _total(case: Case, sign: int = 1) -> Question:
     question = _optimum(
         case,
-        lambda: _of_solution(solve(case.mdp, 1.0, tolerance=case.tolerance)),
-        exact.totals,
+        lambda: _of_solution(solve(case.mdp, case.typed(1.0), tolerance=case.tolerance, maximize=sign > 0)),
+        lambda chain: exact.totals(chain, sign),
+        sign,
         worth=case.process.policies[0].settled(),
     )
     question.must_refuse = question.right is None
     for chain in case.process.policies:
         for members in exact.recurrent(chain, case.ends):
             gain, size = exact.class_gain(chain, members), exact.class_gain(chain.absolute, members)
-            question.may_refuse |= bool(size) and gain > -_NO_GAIN * size - _SMALLEST
+            question.may_refuse |= bool(size) and sign * gain > -_NO_GAIN * size - _SMALLEST
             # A gain that is not 0 only because probabilities were rounded may be accepted.
             question.must_refuse &= not (size and abs(gain) <= _NO_GAIN * size + _SMALLEST)
     return question
@@ -331,28 +406,31 @@ def _goal_total(case: Case, maximize: bool) -> Question:
     return question
 
 
-def _average(case: Case) -> Question:
-    return _optimum(case, lambda: _of_gain(average_reward(case.mdp, case.tolerance)), exact.gains)
+def _average(case: Case, sign: int = 1) -> Question:
+    ask = lambda: _of_gain(average_reward(case.mdp, case.tolerance, maximize=sign > 0))  # noqa: E731
+    return _optimum(case, ask, exact.gains, sign)
 
 
-def _horizon(case: Case) -> Question:
+def _horizon(case: Case, sign: int = 1) -> Question:
     n_steps, discount, begins = case.n_steps, Fraction(case.horizon_discount), case.mdp.state_ptr.tolist()
     q: dict[tuple[int, int], list[Fraction]] = {}
+    last, pick = list(map(Fraction, case.last)), max if sign > 0 else min
 
     def best(step: int, state: int, worth: list[Fraction]) -> int:
         q[step, state] = worth
-        return worth.index(max(worth))
+        return worth.index(pick(worth))
 
-    def earned(choice: list[int], process: Process = case.process) -> list[Value]:
+    def earned(choice: list[int], process: Process = case.process, last: list[Fraction] = last) -> list[Value]:
         taken = np.reshape(choice, (n_steps, case.n)) - begins[:-1]
-        return _flat(exact.steps(process, lambda step, state, _: taken[step, state], n_steps, discount))
+        return _flat(exact.steps(process, lambda step, state, _: taken[step, state], n_steps, discount, last))
 
-    right = _flat(exact.steps(case.process, best, n_steps, discount))
+    right = _flat(exact.steps(case.process, best, n_steps, discount, last))
     by_step = [q[key] for key in sorted(q)]
-    optimal = [begins[state] + worth.index(max(worth)) for (_, state), worth in sorted(q.items())]
-    args = (case.mdp, n_steps, case.horizon_discount)
-    size = earned(optimal, case.process.absolute)
-    return Question(lambda: _of_steps(finite_horizon(*args)), right, size, earned, q=by_step)
+    optimal = [begins[state] + worth.index(pick(worth)) for (_, state), worth in sorted(q.items())]
+    args = (case.mdp, n_steps, case.typed(case.horizon_discount), np.array(case.last))
+    size = earned(optimal, case.process.absolute, list(map(abs, last)))
+    ask = lambda: _of_steps(finite_horizon(*args, maximize=sign > 0))  # noqa: E731
+    return Question(ask, right, size, earned, sign, q=by_step, is_local=True)
 
 
 def _flat(values: list[list[Fraction]]) -> list[Value]:
@@ -367,7 +445,9 @@ def _evaluate(case: Case, discount: float) -> Question:
 
     # `evaluate` returns no bound, but promises the tolerance or the limit of rounding.
     question = _evaluation(
-        case, lambda: Found(evaluate(case.mdp, case.policy, discount, case.tolerance).tolist(), allowed), values
+        case,
+        lambda: Found(evaluate(case.mdp, case.policy, case.typed(discount), case.tolerance).tolist(), allowed),
+        values,
     )
     allowed = max(case.tolerance, float(min(_rounding(question), Fraction(LARGEST))) / 2)
     return question
@@ -378,11 +458,10 @@ def _evaluate_horizon(case: Case) -> Question:
 
     def values(chain: Chain) -> list[Value]:
         process = Process([[row] for row in chain.rows], chain.terminals, chain.values)
-        return _flat(exact.steps(process, lambda *_: 0, n_steps, discount))
+        return _flat(exact.steps(process, lambda *_: 0, n_steps, discount, list(map(Fraction, case.last))))
 
-    return _evaluation(
-        case, lambda: _of_steps(finite_horizon(case.mdp, n_steps, case.horizon_discount, policy=case.policy)), values
-    )
+    args = (case.mdp, n_steps, case.typed(case.horizon_discount), np.array(case.last))
+    return _evaluation(case, lambda: _of_steps(finite_horizon(*args, policy=case.policy)), values)
 
 
 def _evaluate_reach(case: Case) -> Question:
@@ -413,14 +492,24 @@ def _evaluate_average(case: Case) -> Question:
 OBJECTIVES: dict[str, Callable[[Case], Question]] = {
     **{f"discount {g:.12g}": (lambda case, g=g: _discounted(case, g)) for g in DISCOUNTS},
     "method": lambda case: _discounted(case, case.discount, case.method),
+    "discounted min": lambda case: _discounted(case, case.discount, sign=-1),
+    "method min": lambda case: _discounted(case, case.discount, case.method, -1),
     "total": _total,
+    "total min": lambda case: _total(case, -1),
+    "discounted by name": lambda case: _by_name(case, case.discount),
+    "total by name": lambda case: _by_name(case, 1.0),
+    "discounted in time": lambda case: _limited(case, 0.999999),
+    "total in time": lambda case: _limited(case, 1.0),
+    "invalid": _invalid,
     "win": _win,
     "reach max": lambda case: _reach(case, True),
     "reach min": lambda case: _reach(case, False),
     "goal total max": lambda case: _goal_total(case, True),
     "goal total min": lambda case: _goal_total(case, False),
     "average": _average,
+    "average min": lambda case: _average(case, -1),
     "horizon": _horizon,
+    "horizon min": lambda case: _horizon(case, -1),
     "evaluate discounted": lambda case: _evaluate(case, case.discount),
     "evaluate total": lambda case: _evaluate(case, 1.0),
     "evaluate reach": _evaluate_reach,
@@ -504,8 +593,9 @@ def _wrong_values(case: Case, question: Question, found: Found) -> Iterator[tupl
         if found.lower is not None and found.upper is not None and not found.lower[s] <= x <= found.upper[s]:
             yield "bracket", f"[{found.lower[s]!r}, {found.upper[s]!r}] does not contain {_short(x)} of state {s}"
             return
-    if found.q is not None and np.maximum.reduceat(found.q, case.mdp.state_ptr[:-1]).tolist() != found.v:
-        yield "q", "a value is not the largest of its rows"
+    best = np.maximum if question.sign > 0 else np.minimum
+    if found.q is not None and best.reduceat(found.q, case.mdp.state_ptr[:-1]).tolist() != found.v:
+        yield "q", "a value is not the best of its rows"
         return
     for row, (x, right_q, rounding) in enumerate(zip(found.q or [], *_exact_rows(question), strict=False)):
         if abs(right_q) < LARGEST and not (
@@ -513,7 +603,7 @@ def _wrong_values(case: Case, question: Question, found: Found) -> Iterator[tupl
         ):
             yield "q", f"row {row} is worth {x!r}, {abs(x - float(right_q)):.3g} from {_short(right_q)}"
             return
-    if bound > case.tolerance and Fraction(bound) > _rounding(question):
+    if not question.may_be_loose and bound > case.tolerance and Fraction(bound) > _rounding(question):
         yield "loose", f"bound {bound:.3g}, although the largest value is {_largest(right):.3g}"
 
 
@@ -589,7 +679,8 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
         for k, (q, row) in enumerate(zip(question.q, found.choice, strict=True)):
             # The values of the same step.
             right = question.right[k - k % n : k - k % n + n]
-            tolerance = share * max((abs(x) for x in right if not _is_infinite(x)), default=_ZERO)
+            sizes = q if question.is_local else right
+            tolerance = share * max((abs(x) for x in sizes if not _is_infinite(x)), default=_ZERO)
             # Where a goal is reached for sure or never, rows that do so are known without rounding.
             is_sure = not question.is_paid and right[k % n] in (0, 1)
             best = _first_best(q, question.sign, _ZERO if is_sure else tolerance)
