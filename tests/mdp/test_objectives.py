@@ -110,12 +110,20 @@ def test_the_first_step_alone_is_that_of_all_steps(sample, n_steps, last):
         ({"n_steps": 0}, "n_steps: 0 is not allowed; it must be a whole number of at least 1"),
         ({"n_steps": 1, "discount": 1.5}, "discount: 1.5 is not allowed; it must be a number from 0 to 1"),
         ({"n_steps": 1, "terminal_value": np.zeros(3)}, "terminal_value: must be 1 or 2 finite numbers"),
+        ({"n_steps": 1, "terminal_value": [10**400]}, "terminal_value: must be an array of real numbers"),
     ],
 )
 def test_options_out_of_range_are_refused(options, text):
     with pytest.raises(SolveError) as refusal:
         finite_horizon(from_rows([[(0.0, {1: 1.0})]], terminals=[1.0]), **options)
     assert str(refusal.value) == text
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool])
+def test_last_values_of_any_dtype_are_minimized(dtype):
+    last = np.array([0, 128]).astype(dtype)
+    found = finite_horizon(from_rows([[(2.0, {1: 1.0})]], terminals=[0.0]), 1, terminal_value=last, maximize=False)
+    assert found.v[:, 0].tolist() == [2.0 + last[1], 0.0]
 
 
 def test_a_slightly_worse_row_does_not_enlarge_the_bound():

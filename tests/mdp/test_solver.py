@@ -238,6 +238,7 @@ def test_digest_is_equal_exactly_for_equal_bits():
         ({"sweeps": 3.0}, "sweeps: 3.0 is not allowed"),
         ({"sweeps": 5, "method": "policy-iteration"}, "sweeps: not allowed with policy-iteration"),
         ({"initial_values": np.zeros(3)}, "initial_values: must be 2 finite numbers"),
+        ({"initial_values": [0.0, 10**400]}, "initial_values: must be an array of real numbers"),
         ({"initial_values": np.array([0.0, math.nan])}, "initial_values: must be 2 finite numbers"),
         ({"initial_values": np.zeros(2), "method": "jacobi"}, "initial_values: not allowed with the method jacobi"),
     ],

@@ -24,6 +24,7 @@ from punish_fast.mdp.arrays import row_sums as checks
 from punish_fast.mdp.arrays.names import Names, entry_name, row_name, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def _matrices(name: str, given: Any) -> list[csr_array]:
         parts = [] if issparse(given) else list(given)
     except TypeError:
         parts = []
-    arrays: list[Any] = [part if issparse(part) else _numbers(f"{name}[{k}]", part) for k, part in enumerate(parts)]
+    arrays: list[Any] = [part if issparse(part) else numbers(f"{name}[{k}]", part) for k, part in enumerate(parts)]
     if not arrays or any(array.ndim != 2 for array in arrays):
         raise ModelError(f"{name}: must be [n_actions, n_states, n_states], or a sparse matrix for each action")
     matrices: list[csr_array] = []
@@ -236,9 +237,9 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
     n_states, n_actions = shape
     is_list, is_sparse = isinstance(reward, Sequence), bool(issparse(reward))
     if is_list and any(issparse(part) for part in reward):
-        paid: list[Any] = [entries_of("R", part) if issparse(part) else _numbers("R", part) for part in reward]
+        paid: list[Any] = [entries_of("R", part) if issparse(part) else numbers("R", part) for part in reward]
     else:
-        array = _numbers("R", reward.toarray() if is_sparse else reward)
+        array = numbers("R", reward.toarray() if is_sparse else reward)
         if array.shape == (n_states,):
             return np.repeat(array[:, None], n_actions, axis=1)
         if is_list and array.shape == shape[::-1]:
@@ -260,21 +261,21 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
     return np.stack(sums, axis=1).astype(np.float64)
 
 
-def _numbers(name: str, given: Any) -> np.ndarray:
+def numbers(name: str, given: Any, error: type[PunishFastError] = ModelError) -> np.ndarray:
     """Convert real numbers to a float64 array of the same shape."""
-    refuse_mask(name, given, ModelError)
+    refuse_mask(name, given, error)
     try:
         array = np.asarray(given)
         if array.dtype.kind in "fiubO":
             return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ModelError(f"{name}: must be an array of real numbers")
+    raise error(f"{name}: must be an array of real numbers")
 
 
 def finite_numbers(name: str, given: Any) -> np.ndarray:
     """Convert finite numbers to a float64 vector."""
-    array = _numbers(name, list(given) if isinstance(given, Iterable) and not hasattr(given, "dtype") else given)
+    array = numbers(name, list(given) if isinstance(given, Iterable) and not hasattr(given, "dtype") else given)
     if array.ndim != 1:
         raise ModelError(f"{name}: has the shape {array.shape}; it must have one dimension")
     wrong = np.flatnonzero(~np.isfinite(array))

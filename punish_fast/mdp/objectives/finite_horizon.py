@@ -21,7 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from punish_fast.mdp.arrays.policy import first_best, refuse_mask
+from punish_fast.mdp.arrays.construction import numbers
+from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds.stopping_rule import terminals_one_step_earlier
 from punish_fast.mdp.chain.induced_chain import reward_rounding
 from punish_fast.mdp.model.limits import SolveError, discount_of
@@ -131,13 +132,15 @@ def finite_horizon(
     if not isinstance(n_steps, int | np.integer) or n_steps < 1:
         raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 1")
     discount = discount_of(discount)
+    if terminal_value is not None:
+        terminal_value = numbers("terminal_value", terminal_value, SolveError)
     if policy is not None:
         found = finite_horizon(mdp.under(policy), n_steps, discount, terminal_value, keep_all)
         steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps
         more = steps * float(reward_rounding(mdp, policy).max(initial=0))
         return replace(found, error_bound=found.error_bound + more, rows=rows_of(mdp, policy))
     if not maximize:
-        last = None if terminal_value is None else np.negative(terminal_value)
+        last = None if terminal_value is None else -terminal_value
         found = finite_horizon(negated(mdp), n_steps, discount, last, keep_all)
         return replace(found, v=0.0 - found.v)
     mdp = normalized(mdp.expanded())
@@ -170,11 +173,9 @@ def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
     """Return the values of all columns after the last step."""
     v = np.zeros(mdp.n_columns)
     if terminal_value is not None:
-        refuse_mask("terminal_value", terminal_value, SolveError)
-        given = np.asarray(terminal_value, dtype=np.float64)
-        if given.shape not in ((mdp.n_states,), (mdp.n_columns,)) or not np.isfinite(given).all():
+        if terminal_value.shape not in ((mdp.n_states,), (mdp.n_columns,)) or not np.isfinite(terminal_value).all():
             raise SolveError(f"terminal_value: must be {mdp.n_states} or {mdp.n_columns} finite numbers")
-        v[: len(given)] = given
+        v[: len(terminal_value)] = terminal_value
     ends, last = mdp.terminal_value, v[mdp.n_states :]
     if ends is not None:
         if len(clash := np.flatnonzero((ends != 0) & (last != 0) & (last != ends))):

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.policy import check_policy, refuse_mask
+from punish_fast.mdp.arrays.construction import check_policy, numbers
 from punish_fast.mdp.bounds.stopping_rule import positive_terminals, terminal_values
 from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.ladder import climb
@@ -108,8 +108,7 @@ def solve(
     seconds = limits.max_seconds if max_seconds is None else max_seconds
     limits = replace(limits, tolerance=goal, progress=told, max_seconds=seconds).started()
     if initial_values is not None:
-        refuse_mask("initial_values", initial_values, SolveError)
-        initial_values = np.asarray(initial_values, dtype=np.float64)
+        initial_values = numbers("initial_values", initial_values, SolveError)
         if method == options.JACOBI:
             raise SolveError("initial_values: not allowed with the method jacobi")
         if initial_values.shape != (mdp.n_states,) or not np.isfinite(initial_values).all():
