@@ -54,7 +54,7 @@ SECONDS = 5.0
 LARGEST = 1e300
 # Largest share of the largest value that a bound may be, and up to which rows are tied or a gain may be 0.
 _LARGEST_SHARE, _TIE, _NO_GAIN = Fraction(1, 10**8), Fraction(1, 10**14), Fraction(1, 10**12)
-_TINY = Fraction(1, 10**300)
+_TINY, _HUGE = Fraction(1, 10**300), Fraction(10**100)
 # Smaller gains have no sign in floating point.
 _SMALLEST = Fraction(5e-324)
 # Share of values with absolute rewards that rounding may take from values that cancel.
@@ -672,7 +672,8 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
     if question.q is None or question.right is None or case.tolerance > DEFAULT_TOLERANCE:
         return
     scale = max((abs(x) for x in question.right if not _is_infinite(x)), default=_ZERO)
-    if math.isfinite(found.bound) and Fraction(found.bound) > _TIE * scale:
+    # Rounding errors of huge values hide the loss of a tied row, except in rational arithmetic.
+    if (math.isfinite(found.bound) and Fraction(found.bound) > _TIE * scale) or scale > _HUGE:
         return
     for kind, share in (("tie", _ZERO), ("near tie", _TIE)):
         first = []
@@ -683,9 +684,13 @@ def _first_rows(case: Case, question: Question, found: Found) -> Iterator[tuple[
             tolerance = share * max((abs(x) for x in sizes if not _is_infinite(x)), default=_ZERO)
             # Where a goal is reached for sure or never, rows that do so are known without rounding.
             is_sure = not question.is_paid and right[k % n] in (0, 1)
-            best = _first_best(q, question.sign, _ZERO if is_sure else tolerance)
-            first.append(row if best is None else begins[k % n] + best)
-        if not _loss(question, found, first):
+            tolerance = _ZERO if is_sure else tolerance
+            best = _first_best(q, question.sign, tolerance)
+            taken = q[row - begins[k % n]]
+            is_tied = best is not None and not _is_infinite(taken) and abs(taken - q[best]) <= 2 * tolerance
+            first.append(begins[k % n] + best if is_tied else row)
+        # A larger loss may be impossible to prove.
+        if not _loss(question, found._replace(bound=found.bound / 4), first):
             yield kind, first
 
 
