@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import check_policy, numbers
+from punish_fast.mdp.arrays.construction import numbers
+from punish_fast.mdp.arrays.policy import check_policy
 from punish_fast.mdp.bounds.stopping_rule import positive_terminals, terminal_values
 from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.ladder import climb
