@@ -37,7 +37,7 @@ class _Numbers(dict[Any, int]):
         return number
 
 
-class Rows:
+class DescribedRows:
     """Rows of the states described so far, with successors in the order of their discovery."""
 
     def __init__(self, origin: str = "model", columns: Iterable[Hashable] = (), names: Names | None = None) -> None:
@@ -116,7 +116,7 @@ def from_function(
     """Implement `MDP.from_function`."""
     allowed = f"a whole number from 1 to {_MOST_STATES:,}"
     check_allowed(is_whole(max_states, 1, _MOST_STATES), ModelError, "max_states", max_states, allowed)
-    rows = Rows()
+    rows = DescribedRows()
     states = rows.states.ordered
     try:
         if isinstance(initial, str):

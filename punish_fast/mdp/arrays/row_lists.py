@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.construction import ModelArrays, finite_numbers
-from punish_fast.mdp.arrays.model_function import Rows
+from punish_fast.mdp.arrays.model_function import DescribedRows
 from punish_fast.mdp.arrays.names import Names, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.arrays.row_sums import ModelError
@@ -32,7 +32,7 @@ def from_rows(
     given = _listed("states", states)
     paid, values = map(finite_numbers, ("terminals", "terminal_value"), terminals)
     paid = paid if len(paid) else np.zeros(len(values))
-    rows = Rows("states", range(len(given) + len(paid)), names)
+    rows = DescribedRows("states", range(len(given) + len(paid)), names)
     for state, choices in enumerate(given):
         rows.add_state(state, dict(enumerate(_listed(f"state {state_name(names, state)}", choices))))
     arrays = rows.arrays(normalize, (paid, values))
@@ -52,7 +52,7 @@ def from_gymnasium(env: Any, normalize: bool = False, names: Names | None = None
     except TypeError:
         told = f"{type(env).__name__} has no transition table P, unlike toy text environments"
         raise ModelError(f"env: {told}") from None
-    rows = Rows("env", [*range(n_states), _END], names)
+    rows = DescribedRows("env", [*range(n_states), _END], names)
     for state in range(n_states):
         rows.add_state(state, _actions_of(table, state))
     return rows.arrays(normalize, ([0.0], []))
