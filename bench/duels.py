@@ -73,7 +73,8 @@ class Responses:
     published: np.ndarray  # values with a discount and with redeals from the discard pile, as in the notebook
     undiscounted: np.ndarray
     true: np.ndarray  # values without a discount, with the true redeal
-    win_probability: float  # of ``true`` in the one-player model, where all enemy hands are equally likely
+    # Win probability of the agent ``true`` in the one-player model, where all enemy hands are equally likely.
+    win_probability: float
 
 
 def responses(space: StateSpace, true_space: StateSpace, enemy: np.ndarray) -> Responses:

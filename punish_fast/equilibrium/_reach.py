@@ -61,8 +61,9 @@ def propagate_reach(begin, end, parts, full, draws, rows, strategies, choice, we
     ``weights`` contains ``off_policy`` and the minimum C, below which a full state is skipped. ``tables`` contains the
     reach, the range of successor numbers, and ``out``. Each ``out[buffer]`` begins with the first number of that range.
 
-    ``choice`` contains the rows of a response to the player, whose reach is stored in two more columns. It is None if
-    there is no response. One walk handles both, because finding successors takes longer than passing on reach.
+    ``choice`` contains the rows of a response to the player, whose reach is stored in two more columns. If it is None,
+    only the player's reach is propagated. One walk handles both, because finding successors takes longer than passing
+    on reach.
     """
     (state_ptr, action), (off_policy, least), (reach, bounds, out) = rows, weights, tables
     strategy, enemy_strategy = strategies

@@ -6,9 +6,9 @@ reason and the values found so far. Rounding can keep the tolerance out of reach
 1e-9 times the largest value. If all rungs fail, `climb` returns `Unsolved` with the best values found, and the
 objective raises `SolveError`.
 
-Fast rungs come first, and reliable rungs last. Sweeps are fastest in most MDPs, but their number and their rounding
-errors grow with the length of trajectories. The cost and the accuracy of an elimination do not depend on the length of
-trajectories. Fractions have no rounding errors, but become long in large components.
+Fast rungs come first, followed by slower but more accurate rungs. The last rungs are fallbacks. Sweeps are fastest in
+most MDPs, but their number and their rounding errors grow with the length of trajectories. The cost and the accuracy of
+an elimination do not depend on the length of trajectories. Fractions have no rounding errors, but become long in large components.
 
 Rungs:
     sweeps over layers (`Layers`): In-place sweeps from the last layer to the first, or simultaneous updates.

@@ -23,7 +23,7 @@ JSON keys:
         *measure
         evaluation (object or null): Strength. Null if the game is large or endless.
             *AgentEvaluation
-    digest (string): Digest of the agent.
+    digest (string): Digest of the training state. Agents with equal digests continue training identically.
     output (string): Agent file.
     plot (string or null): Plot file.
     seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.

@@ -66,7 +66,7 @@ class Connect4(SquareGame):
 
     @cached_property
     def vector(self) -> VectorConnect4:
-        """The game on arrays of states."""
+        """Vectorized version of the game, for arrays of states."""
         return VectorConnect4(self, np.zeros(2), WIDTH, _KERNELS, feature_shape=(2, HEIGHT, WIDTH))
 
     def initial(self) -> Connect4State:

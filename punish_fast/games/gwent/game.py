@@ -97,7 +97,7 @@ class Gwent(Game):
 
     @cached_property
     def vector(self) -> VectorGwent:
-        """The game on arrays of states."""
+        """Vectorized version of the game, for arrays of states."""
         return VectorGwent(self, words_of(self.initial()), N_MOVES, _KERNELS, (self.rules,))
 
     def initial(self) -> GwentState:

@@ -90,7 +90,7 @@ class IncanGold(Game):
 
     @cached_property
     def vector(self) -> VectorIncanGold:
-        """The game on arrays of states."""
+        """Vectorized version of the game, for arrays of states."""
         return VectorIncanGold(self, words_of(self.initial()), STAY + 1, _KERNELS, (self.is_by_taking,))
 
     def initial(self) -> IncanGoldState:

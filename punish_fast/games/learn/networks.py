@@ -164,8 +164,8 @@ def compiled_steps(
     Args:
         loss: Loss as a function of the weights, a batch and optional further arguments.
         optimizer: Optax optimizer, whose first transformation must be Adam's (``scale_by_adam``).
-        rate: Function that returns a factor of the updates, given the number of previous steps. The default factor is
-            1.
+        rate: Function that returns the factor by which updates are multiplied, given the number of previous steps.
+            The default factor is 1.
 
     Returns:
         A function of weights, momentum, variance, the number of previous steps, batches (one for each step) and the

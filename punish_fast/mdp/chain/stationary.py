@@ -38,7 +38,7 @@ from punish_fast.runtime.lazy_modules import csgraph, sparse
 # If all numbers are within these limits, products neither overflow nor lose digits.
 _SMALLEST_FACTOR, _LARGEST_FACTOR = 1e-145, 1e145
 _SMALLEST_WEIGHT = 1e-290
-# Roundings of stored probabilities: twice four units, and a margin.
+# Error of a row from stored probabilities, in rounding units: 2 times 4 (see above), and a margin of 1.
 _STORED = 9
 # Largest relative error for which second-order terms are negligible.
 LARGEST_SHARE = 1e-3

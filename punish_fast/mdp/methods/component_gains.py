@@ -236,7 +236,7 @@ def weigh_states(problem: Gains) -> ComponentGains | Unsolved:
 def gain_of_chain(mdp: MDP) -> tuple[float, float] | None:
     """Return bounds on the average reward of an irreducible chain without terminals or stored zeros.
 
-    Return None if the chain or the rounding errors are too large.
+    Return None if the chain is too large, a number is out of range, or the rounding errors are too large.
     """
     weight, share = stationary_weights(mdp.to_scipy())
     if not share <= LARGEST_SHARE:

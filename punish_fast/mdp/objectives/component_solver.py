@@ -146,8 +146,8 @@ def first_of_ties(mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, 
 
 # Largest difference that rounding causes between equal values, as a share of the largest value.
 _ROUNDING = 1e-15
-# Accepted loss from taking tied rows, in multiples of the error bound. Rational arithmetic bounds the optimal values,
-# but not always the values of the policy.
+# Accepted loss from taking tied rows, in multiples of the error bound. The loss includes the error bound of the new
+# policy's values, so even exact ties can appear to lose several error bounds.
 _MOST_BOUNDS = 4
 
 

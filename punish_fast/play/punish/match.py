@@ -171,7 +171,7 @@ class PunishMatch:
                     memory[kind] = move[what, memory[kind]]
 
     def _numbers(self, seed: int) -> tuple[int, int, np.uint64]:
-        """Return the game, the breath and the seed, which determine a random number."""
+        """Return the index of the game, the number of breaths played, and the seed, for random numbers."""
         return self.game, len(self.breaths), np.uint64(seed)
 
     def _rows(self, seat: int) -> slice:
