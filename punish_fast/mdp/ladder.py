@@ -8,7 +8,8 @@ objective raises `SolveError`.
 
 Fast rungs come first, followed by slower but more accurate rungs. The last rungs are fallbacks. Sweeps are fastest in
 most MDPs, but their number and their rounding errors grow with the length of trajectories. The cost and the accuracy of
-an elimination do not depend on the length of trajectories. Fractions have no rounding errors, but become long in large components.
+an elimination do not depend on the length of trajectories. Fractions have no rounding errors, but become long in large
+components.
 
 Rungs:
     sweeps over layers (`Layers`): In-place sweeps from the last layer to the first, or simultaneous updates.
