@@ -94,7 +94,7 @@ BUDGET = {
     "enemies": 600,
     "duel": 1250,
     "punish": 2550,
-    "mdp": 5980,
+    "mdp": 6000,
     "runtime": 1500,
     TOP: 100,
 }

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
 from punish_fast.mdp.objectives.solver import evaluate, solve
+from punish_fast.mdp.objectives.steps import cumulative_reward
 
 pytestmark = pytest.mark.kernels
 
@@ -121,3 +123,17 @@ def test_each_objective_counts_terminals_in_its_own_way():
     assert finite_horizon(mdp, 3).v[0].tolist() == [5.0]  # at each of the two steps that are left
     assert total_reward(mdp, np.array([False, True])).v.tolist() == [1.0]  # never
     assert solve(mdp, objective="reach-probability").v.tolist() == [1.0]  # only its sign
+
+
+@pytest.mark.parametrize("solver", [solve, average_reward, partial(finite_horizon, n_steps=1), cumulative_reward])
+def test_the_direction_is_true_or_false(solver):
+    mdp = from_rows([[(1.0, {1: 1.0})]], terminals=[0.0])
+    with pytest.raises(SolveError, match="maximize: 'min' is not allowed; it must be True or False"):
+        solver(mdp, maximize="min")
+
+
+def test_successors_of_probability_zero_are_not_explored():
+    endless = MDP.from_function(lambda n: {"wait": (1.0, {n: 1 - (n < 3) / 2, n + 1: (n < 3) / 2})}, [0])
+    assert endless.names.states == [0, 1, 2, 3]
+    with pytest.raises(ModelError, match="add up to 0"):
+        MDP.from_function(lambda _: {"wait": (1.0, {0: 0.0})}, [0])

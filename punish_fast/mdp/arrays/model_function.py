@@ -61,6 +61,10 @@ class DescribedRows:
                 paid, outcomes = choice
                 pairs = (outcomes, outcomes.values()) if isinstance(outcomes, _MAPPING) else zip(*outcomes, strict=True)
                 successors, p, *rewards = pairs
+                # Successors that are never reached are not explored.
+                if self._most_states == np.inf and 0 in p:
+                    kept = [each for each in zip(successors, p, *rewards, strict=True) if each[1] != 0]
+                    successors, p, *rewards = zip(*kept, strict=True) if kept else ((), ())
                 indices.extend(map(number_of, successors))
                 data.extend(p)
                 reward.append(paid)

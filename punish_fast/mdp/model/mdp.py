@@ -14,10 +14,12 @@ from punish_fast.mdp.arrays.construction import ModelArrays, divisors
 from punish_fast.mdp.arrays.names import Names, flaw_of_names
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.policy_chain import chain_arrays
 from punish_fast.mdp.model.process import NonzeroCount, Process
 from punish_fast.mdp.model.stored_process import StoredProcess
 from punish_fast.mdp.model.validation import check_process, flaw_of_rows
+from punish_fast.runtime.errors import check_allowed, shown
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
@@ -366,11 +368,12 @@ def process_of(arrays: ModelArrays) -> MDP:
     return check_names(mdp)
 
 
-def check_arrays(mdp: object) -> None:
-    """Check the type of an MDP, and its arrays except for columns and probabilities, to save time."""
+def check_arrays(mdp: object, maximize: object = True) -> None:
+    """Check the type of an MDP, its arrays except for columns and probabilities, and the option ``maximize``."""
     if not isinstance(mdp, MDP):
         ways = "build(space), MDP.from_dense(P, R), MDP.from_scipy, MDP.from_function, MDP.from_gymnasium or from_rows"
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as {ways}")
+    check_allowed(isinstance(maximize, bool | np.bool_), SolveError, "maximize", shown(maximize), "True or False")
     check_process(mdp)
 
 

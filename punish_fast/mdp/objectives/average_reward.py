@@ -122,7 +122,7 @@ def average_reward(
         >>> (found.bias[0] - found.bias[1]).round(6)  # advantage of a running machine
         np.float64(1.0)
     """
-    check_arrays(mdp)
+    check_arrays(mdp, maximize)
     between = options.limits_of(tolerance, max_sweeps, max_seconds, progress)
     within = between if progress is None else replace(between, progress=partial(progress, "gain"))
     if policy is not None:

@@ -80,7 +80,10 @@ class FiniteHorizon:
             >>> finite_horizon(from_rows([[(1.0, {0: 1.0}), (2.0, {0: 1.0})]]), n_steps=3).at(1).action(0)
             1
         """
-        v, choice = self.v[range(len(self.choice))[step]], self.choice[step]
+        n = len(self.choice)
+        if not -n <= step < n:
+            raise IndexError(f"step: {step} is not allowed; it must be from {-n} to {n - 1}")
+        v, choice = self.v[step % n], self.choice[step]
         return BoundedValues(*bracketed_by(v, self.error_bound), self.error_bound, choice, self.rows)
 
 
@@ -128,7 +131,7 @@ def finite_horizon(
         array([[0, 2],
                [0, 1]])
     """
-    check_arrays(mdp)
+    check_arrays(mdp, maximize)
     if not isinstance(n_steps, int | np.integer) or n_steps < 1:
         raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 1")
     discount = discount_of(discount)

@@ -107,7 +107,7 @@ def reach_probability(
         >>> found.v.round(6), found.choice
         (array([0.333333, 0.666667]), array([1, 3]))
     """
-    check_arrays(mdp)
+    check_arrays(mdp, maximize)
     limits = limits_of(tolerance, max_sweeps, max_seconds, progress)
     rows = rows_of(mdp, policy)
     mdp = normalized(mdp.expanded() if policy is None else mdp.under(policy))
@@ -194,7 +194,7 @@ def total_reward(
         >>> total_reward(mdp, np.array([False, True, False]), maximize=False).v.round(6)
         array([ 2.,  0., inf])
     """
-    check_arrays(mdp)
+    check_arrays(mdp, maximize)
     limits = limits_of(tolerance, max_sweeps, max_seconds, progress)
     if policy is not None:
         return _of_policy(mdp, policy, lambda chain: _total_reward(chain, goal, True, limits))

@@ -103,7 +103,7 @@ def solve(
         array([2.])
     """
     limits = tolerance if isinstance(tolerance, SolverLimits) else SolverLimits(tolerance)
-    mdp = _checked(mdp)
+    mdp = _checked(mdp, maximize)
     discount, goal = options.check_options(discount, method, limits.tolerance, sweeps, objective)
     told = limits.progress if progress is None else partial(progress, "solve")
     seconds = limits.max_seconds if max_seconds is None else max_seconds
@@ -246,10 +246,10 @@ def evaluate(
     return found.v
 
 
-def _checked(mdp: Process) -> Process:
+def _checked(mdp: Process, maximize: object = True) -> Process:
     """Check and normalize an MDP. Return other processes unchanged."""
     if isinstance(mdp, MDP) or not isinstance(mdp, Process):
-        check_arrays(mdp)
+        check_arrays(mdp, maximize)
     return normalized(mdp) if isinstance(mdp, MDP) else mdp
 
 

@@ -55,7 +55,7 @@ def reach_within(
         >>> reach_within(mdp, np.array([False, True]), 3).v
         array([0.875])
     """
-    check_arrays(mdp)
+    check_arrays(mdp, maximize)
     mdp = normalized(mdp.expanded())
     goal, n = columns_of(mdp, "goal", goal), mdp.n_states
     is_open = ~(goal | columns_of(mdp, "avoid", avoid))[:n]
@@ -105,7 +105,7 @@ def stay_probability(
         >>> stay_probability(mdp, np.array([True, False]), n_steps=2).v
         array([0.25, 0.  ])
     """
-    check_arrays(mdp)
+    check_arrays(mdp, maximize)
     unsafe = np.zeros(mdp.n_columns, dtype=bool)
     given = columns_of(mdp, "safe", safe)[: len(safe)]
     unsafe[: len(given)] = ~given
@@ -151,7 +151,7 @@ def cumulative_reward(
     """
     if n_steps is not None:
         return _stepped(mdp, n_steps, maximize, np.zeros(mdp.n_columns))
-    check_arrays(mdp)
+    check_arrays(mdp, maximize)
     mdp = replace(normalized(mdp.expanded()).without_zeros().in_one_layer(), terminal_value=None)
     if (mdp.reward < 0).any():
         row = int((mdp.reward < 0).argmax())
@@ -200,7 +200,7 @@ def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValu
         >>> reward_at_step(mdp, 2).v
         array([0.25, 0.  ])
     """
-    check_arrays(mdp)
+    check_arrays(mdp, maximize)
     best = np.maximum if maximize else np.minimum
     worth = np.concatenate([best.reduceat(mdp.reward, mdp.state_ptr[:-1]), mdp.terminal_reward])
     return _stepped(_without_rewards(mdp), n_steps, maximize, worth)
@@ -227,7 +227,7 @@ def next_probability(mdp: MDP, goal: np.ndarray, maximize: bool = True) -> Bound
         >>> next_probability(mdp, np.array([False, True])).v
         array([0.5, 1. ])
     """
-    check_arrays(mdp)
+    check_arrays(mdp, maximize)
     found = _stepped(_without_rewards(mdp), 1, maximize, columns_of(mdp, "goal", goal).astype(np.float64))
     lower, upper = np.clip(found.lower, 0.0, 1.0), np.clip(found.upper, 0.0, 1.0)
     return BoundedValues(found.v, lower, upper, found.error_bound, found.choice, rows_of(mdp))
