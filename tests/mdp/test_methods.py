@@ -81,6 +81,20 @@ def test_an_advance_that_leads_astray_is_made_up_for():
     assert np.abs(point.close().v - solve(mdp, 0.9, "layered").v).max() <= 1e-6
 
 
+@pytest.mark.compiled
+def test_the_values_with_the_smallest_bound_are_kept_if_the_time_is_over(monkeypatch):
+    class Astray:
+        def advance(self, point):
+            if len(log.residual) > 3:
+                point.v[: point.mdp.n_states] = 1e6
+
+    point, log = Improvement(sparse_process(50), 0.9, 1e-9), Log()
+    monkeypatch.setattr(SolverLimits, "is_over", property(lambda _: len(log.residual) == 5))
+    iterate(point, Astray(), log, SolverLimits(1e-9, max_seconds=1.0))
+    assert point.bound.error > 10 * point.best[0]
+    assert point.close().error_bound <= point.best[0]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_compact_processes_and_layers_are_solved(name):
     states = [[(0.0, {1: 0.5, 2: 0.5})], [(1.0, {0: 1.0}), (0.0, {2: 1.0})]]

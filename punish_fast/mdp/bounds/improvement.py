@@ -165,6 +165,8 @@ class Improvement:
         # int64 ``[n_states]``, the best candidate of each state in the last backup
         self.choice = mdp.state_ptr[:-1].copy()
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
+        # Values with the smallest bound so far, and this bound; updated only if the time is limited.
+        self.best = np.inf, self.v
         self.bound: SpanBound | None = None  # Bound proved by the last backup. None until the first backup
         self.n_changed = n  # Number of states whose choice changed in the last backup
         # Number of entries read so far, and the number at which a Krylov evaluation stops, after at least one step.

@@ -200,12 +200,16 @@ def iterate(
         assert point.bound is not None
         n_stalled = 0 if point.bound.error < least else n_stalled + 1
         least = min(least, point.bound.error)
+        if point.bound.error < point.best[0] and limits.max_seconds < math.inf:
+            point.best = point.bound.error, point.v.copy()
         if n_stalled == 2 * patience:
             n_stalled, patience = 0, 2 * patience
         log.residual.append(max(abs(point.bound.low), abs(point.bound.high)))
         log.seconds.append(time.perf_counter() - begin)
         limits.progress(len(log.seconds), point.bound.error)
         is_over = limits.is_over or len(log.seconds) >= limits.max_sweeps or point.work > max_sweeps * point.mdp.nnz
+        if is_over and point.bound.error > point.best[0]:
+            point.v = point.best[1]
         if point.is_done or is_over:
             return
 
