@@ -83,7 +83,8 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
     span = " to ".join(dict.fromkeys(f"{value:.6g}" for value in (values.min(), values.max())))
     result = f"Values of the initial states: {span}, with an error of at most {found.error_bound:.1e}."
     then = ("solve", file, "--objective", options.objective, "-o", file.with_suffix(".npz").name)
-    hidden = () if options.verbose else report.keys() - _SHOWN
+    shown = _SHOWN if report["discount"] is None else {*_SHOWN, "discount"}
+    hidden = () if options.verbose else report.keys() - shown
     options.print(report, hidden=hidden, result=result, then=() if options.output else then)
     check_error_bound(found.error_bound, tolerance, found.v, options.tolerance is not None, options.output)
 
