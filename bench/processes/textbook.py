@@ -176,7 +176,7 @@ PROBLEMS: dict[str, tuple[Callable[[], MDP], float]] = {
     "lake 64": (partial(lake, 8, 1 / 3), 0.99),
     "gambler 101": (partial(gambler, 100), 0.999999),
     "bus 175": (partial(bus, 175), 0.9999),
-    "inventory 201": (partial(inventory.make, 200, 5, 20.0, 200), 0.95),
+    "inventory 201": (partial(inventory.make, 200, 5, 20.0, 60), 0.95),
     "search 400": (partial(search, 200), 0.99),
     "cars 441": (partial(cars, 20, 5), 0.9),
     "growth 500": (partial(growth, 500), 0.95),
