@@ -74,8 +74,9 @@ def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0
     """Return row values, float64 ``[n_rows]``, at most ``found.v``, and equal to ``found.v`` in rows of the policy."""
     v = np.concatenate([found.v, payoff.end])
     choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
-    for layer in range(mdp.n_layers):
-        mdp.backups.close(layer, Payment(payoff.row, discount), choices, v, v.copy())
+    with np.errstate(all="ignore"):
+        for layer in range(mdp.n_layers):
+            mdp.backups.close(layer, Payment(payoff.row, discount), choices, v, v.copy())
     q: np.ndarray = np.minimum(choices.q, found.v[states_of_rows(mdp)])
     q[found.choice] = found.v
     return q
