@@ -159,7 +159,7 @@ def _play_text(play: str, situation: dict[str, Any]) -> str:
 def _people(people: dict[str, Any]) -> str:
     everything = people["costs"][0]
     error = people["loss_per_game_error"]
-    often, seldom = extremes(everything)
+    often, seldom = (each.replace(" for ", " instead of ") for each in extremes(everything))
     own = 100 * people["strategy_loss_per_choice"]
     margin = "" if error is None else f" +- {200 * error:.0f}"
     lines = [
@@ -167,7 +167,7 @@ def _people(people: dict[str, Any]) -> str:
         f"A choice loses {100 * everything['loss']:.1f} points on average,",
         f"and the choices of a player in one game lose {100 * people['loss_per_game']:.0f}{margin} points together.",
         f"In the same states, the strategy's own choices lose {own:.1f} points, because the strategy is approximate.",
-        f"Most overplayed, in per cent: {often}. Most underplayed: {seldom}.",
+        f"Most overplayed, in percent: {often}. Most underplayed: {seldom}.",
         *(_sentence(line) for line in caveats(people)),
         "",
     ]
