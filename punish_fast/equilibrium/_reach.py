@@ -11,8 +11,8 @@ chance and the enemy. If ``off_policy`` is less than 1, each choice of the playe
 
 States after an action that the enemy never plays would have ``C = 0``, but they still need a strategy, since the
 response to that action deters the enemy from it. The forward pass therefore gives every enemy action a probability of
-at least 1e-30, so that ``R(s) / C(s)`` is defined in every state that chance allows. In other states, the effect is
-negligible.
+at least 1e-30, so that ``R(s) / C(s)`` is defined in every state that chance allows. In states that the enemy's
+strategy reaches, the effect is negligible.
 """
 
 import numpy as np

@@ -7,9 +7,9 @@ A *table* (float64 ``[k, 11]``) contains the probabilities of the actions 10, 11
 Files, recorded choices and networks use tables. In states without a row in the table, all legal actions are equally
 likely.
 
-Functions with a policy as an argument also accept an agent's `Solution`, a loaded file or the name of a player. The
-modules ``store/reader.py`` and ``arena/players.py`` register functions for files and names. `policy_of` imports
-``arena/players.py`` for unknown types.
+Functions that evaluate or exploit policies, such as `head_to_head`, also accept an agent's `Solution`, a loaded file or
+the name of a player. The modules ``store/reader.py`` and ``arena/players.py`` register functions for files and names.
+`policy_of` imports ``arena/players.py`` for unknown types.
 """
 
 from functools import singledispatch

@@ -2,8 +2,9 @@
 
 An entry is a 64-bit word: 49 bits for the board, six for each bound, and two for the number of nodes searched. Boards
 are never confused, because an entry contains the whole board instead of a hash. Words are read and written atomically,
-so threads can share a table without locks. Each bucket has two entries: the entry that took the most nodes to find, and
-the most recently stored or displaced of all other entries.
+so threads can share a table without locks. Each bucket has two entries. A new entry replaces the first if its search
+took at least as many nodes (on a logarithmic scale), and the first then moves to the second place. Otherwise, the new
+entry replaces the second. An entry for the board of the first entry always replaces the first.
 
 The 49 bits are ``own + filled + BOTTOM``. A column of height ``h`` contributes ``2^h`` plus the bits of the mover's
 stones in this column, a number less than ``2^h``. The highest set bit among the column's seven bits therefore encodes

@@ -66,7 +66,8 @@ def search_policy(found: PositionSet, depth: int) -> np.ndarray:
     """Return the policy of a search limited to ``depth`` moves, float64 ``[n, 7]``.
 
     The search plays the fastest win within its depth. If it finds none, it avoids losses within its depth. If all moves
-    lose, it plays the slowest loss. Moves of equal value have equal probabilities. A depth of 0 results in random play.
+    lose within its depth, it plays the slowest loss. Moves of equal value have equal probabilities. A depth of 0
+    results in random play.
     """
     n_stones = np.bitwise_count(found.boards[:, 1]).astype(np.int64)[:, np.newaxis]
     scores = found.scores.astype(np.int64)

@@ -48,7 +48,9 @@ class BreathOutcomes(NamedTuple):
     # int32 [n_statuses * 7 + 1]: the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``.
     # Outcomes are in the order of their successors' codes, followed by a win and a loss.
     ptr: np.ndarray
-    joined: np.ndarray  # uint16 [n], number of the joining cards, or 0 for win and loss
+    # uint16 [n], index of the multiset of joining cards, or 0 for a win or loss. If the model distinguishes the cards
+    # of the players, it is the index of the enemy's multiset plus 56 times the player's draw (0, or 1 plus the kind).
+    joined: np.ndarray
     status: np.ndarray  # int32 [n], next status, `WIN` or `LOSS`
     mask: np.ndarray  # int64 [n], bit mask of joining multisets (including the player's draw) with this outcome
     play_ptr: np.ndarray  # int32 [n + 1], first play of each outcome
