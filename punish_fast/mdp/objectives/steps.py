@@ -20,7 +20,7 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
-from punish_fast.mdp.model.results import rows_of
+from punish_fast.mdp.model.results import bracketed_by, rows_of
 from punish_fast.mdp.model.solution import BoundedValues
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
@@ -69,8 +69,7 @@ def reach_within(
         v[part.states], bound = found.v[0], found.error_bound
         choice[part.states] = part.rows[found.choice[0]]
     # The probability is exactly 0 or 1 in states where the run has ended.
-    error = np.where(is_open, bound, 0.0)
-    lower, upper = np.maximum(_below(v, error), 0.0), np.minimum(_above(v, error), 1.0)
+    lower, upper = (np.where(is_open, np.clip(limit, 0.0, 1.0), v) for limit in bracketed_by(v, bound)[1:])
     return BoundedValues(v, lower, upper, bound, choice, rows_of(mdp))
 
 
@@ -174,7 +173,8 @@ def cumulative_reward(
         found = solve(part.mdp, 1.0, tolerance=tolerance)
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
-    return BoundedValues(v, np.maximum(_below(v, bound), 0.0), _above(v, bound), bound, choice, rows_of(mdp))
+    lower, upper = bracketed_by(v, bound)[1:]
+    return BoundedValues(v, np.maximum(lower, 0.0), upper, bound, choice, rows_of(mdp))
 
 
 def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValues:
@@ -261,13 +261,3 @@ def _checked(n_steps: int) -> int:
     if not isinstance(n_steps, int | np.integer) or n_steps < 0:
         raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 0")
     return int(n_steps)
-
-
-def _below(v: np.ndarray, error: np.ndarray | float) -> np.ndarray:
-    """Return ``v - error``, rounded down, and ``v`` if the error is 0 or the value infinite."""
-    return np.where(np.isinf(v) | (np.asarray(error) == 0), v, np.nextafter(v - error, -np.inf))
-
-
-def _above(v: np.ndarray, error: np.ndarray | float) -> np.ndarray:
-    """Return ``v + error``, rounded up, and ``v`` if the error is 0 or the value infinite."""
-    return -_below(-v, error)
