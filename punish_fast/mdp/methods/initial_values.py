@@ -1,4 +1,4 @@
-"""Initial values for sweeps over costs: those of a policy that heads for the terminals.
+"""Initial values for sweeps over costs: the values of a policy that heads for the terminals.
 
 If rewards are negative, zeros are optimistic. In a corridor of ``n`` states, sweeps from zeros then need about ``n``
 passes, because each state copies the value of a neighbor that is as far from the end. Values of a policy are lower
