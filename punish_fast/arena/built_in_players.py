@@ -1,7 +1,53 @@
-"""Built-in players: names, descriptions and strengths."""
+"""Descriptions of the built-in players, and score functions of the players that follow a rule of thumb.
 
+A player with a score function chooses uniformly among the actions with the highest score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+if TYPE_CHECKING:
+    from punish_fast.arena.action_features import ActionFeatures
+
+_GUARD, _DODGE = 0, 2
+
+
+def _careful(actions: ActionFeatures) -> np.ndarray:
+    """Prefer guard, then dodge, then the weakest attack, and never feint.
+
+    If the enemy rests, prefer the strongest attack that does not exhaust the player.
+    """
+    cover = 2.0 * (actions.card == _GUARD) + 1.0 * (actions.card == _DODGE) - actions.attack
+    hit = actions.attack - 100 * actions.exhausts
+    return np.asarray(np.where(actions.enemy_rests, hit, cover) - 1000 * actions.feints)
+
+
+def _aggressive(actions: ActionFeatures) -> np.ndarray:
+    """Play the card with the most damage, or feint if no card in hand deals damage."""
+    return np.where(actions.feints, 0.5 - actions.attack / 1000, actions.attack)
+
+
+def _punisher(actions: ActionFeatures) -> np.ndarray:
+    """Play the strongest attack if the enemy rests. Otherwise, prefer cards that do not exhaust the player. No feints.
+
+    If several cards are preferred, play dodge if an unseen card exhausts its player, otherwise the strongest attack.
+    """
+    attack = actions.attack - 100 * actions.exhausts
+    wait = np.where(actions.danger > 0, 200.0 * (actions.card == _DODGE) + attack, attack)
+    return np.asarray(np.where(actions.enemy_rests, actions.attack, wait) - 1000 * actions.feints)
+
+
+# Score functions of the players that follow a rule of thumb.
+HEURISTICS: dict[str, Callable[[ActionFeatures], np.ndarray]] = {
+    "careful": _careful,
+    "aggressive": _aggressive,
+    "punisher": _punisher,
+}
 # Win probability of the exploiter ``belief`` against the veteran. It is the highest known, but not an upper bound.
 EXPLOITER_WINS = 0.545
 

@@ -2,7 +2,7 @@
 
 A player is a policy over information states. *random* is the uniform policy. *naive* is the optimal agent against
 *random* in the undiscounted one-player model with the true redeal. The *veteran* plays close to an equilibrium of the
-standard rules (``veteran.py``). The other built-in players score actions (``heuristics.py``).
+standard rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``).
 
 If a file has a finer information model than ``memoryless``, its player remembers more. The policies of all other
 players are then converted to the finer model, which does not change their choices.
@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from punish_fast.arena import veteran
-from punish_fast.arena.built_in_players import BUILT_INS, person_of
-from punish_fast.arena.heuristics import HEURISTICS, best_scored
+from punish_fast.arena.action_features import best_scored
+from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS, person_of
 from punish_fast.mdp.arrays.policy import PolicyError, check_temperature
 from punish_fast.mdp.model.results import ModelRows
 from punish_fast.mdp.model.solution import Solution

@@ -13,8 +13,8 @@ from hypothesis import given
 from policies import mixed
 
 from punish_fast.arena import veteran
-from punish_fast.arena.built_in_players import BUILT_INS, EXPLOITER_WINS
-from punish_fast.arena.heuristics import HEURISTICS, best_scored
+from punish_fast.arena.action_features import best_scored
+from punish_fast.arena.built_in_players import BUILT_INS, EXPLOITER_WINS, HEURISTICS
 from punish_fast.arena.players import (
     NAMES,
     Player,

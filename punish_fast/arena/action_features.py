@@ -1,16 +1,15 @@
-"""Score functions of the built-in players that follow a rule of thumb.
-
-A player chooses uniformly among the actions with the highest score.
-"""
+"""Policies that play the actions with the highest scores, given features of the actions."""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish.clash import DODGE, GUARD, REST
-from punish_fast.punish.codes import DISCARD, FIELDS, HAND, digits_of
+from punish_fast.punish.codes import FIELDS, digits_of
 from punish_fast.punish.states.space import StateSpace
+
+_HAND, _DISCARD = FIELDS.index("hand_guard"), FIELDS.index("discard_guard")
+_N_KINDS = 5
 
 
 class ActionFeatures:
@@ -31,46 +30,14 @@ class ActionFeatures:
         digits = digits_of(space).astype(np.int64)
         lengths = np.diff(space.state_ptr)
         action = space.action.astype(np.int64)
-        self.card = np.where(action == REST_ACTION, REST, action // 10 - 1)
+        self.card = np.where(action == REST_ACTION, _N_KINDS, action // 10 - 1)
         self.attack = np.array([*rules.damage, 0], dtype=np.float64)[self.card]
         self.feints = (action % 10 == 1) & (action != REST_ACTION)
         self.exhausts = np.array([*rules.exhausting, 0], dtype=np.bool_)[self.card]
         self.enemy_rests = np.repeat(digits[:, FIELDS.index("enemy_exhausted")] == 1, lengths)
-        unseen = (rules.copies - digits[:, HAND] - digits[:, DISCARD]) @ np.array(rules.exhausting)
+        seen = digits[:, _HAND : _HAND + _N_KINDS] + digits[:, _DISCARD : _DISCARD + _N_KINDS]
+        unseen = (np.array(rules.copies) - seen) @ np.array(rules.exhausting)
         self.danger = np.repeat(unseen, lengths)
-
-
-def _careful(actions: ActionFeatures) -> np.ndarray:
-    """Prefer guard, then dodge, then the weakest attack, and never feint.
-
-    If the enemy rests, prefer the strongest attack that does not exhaust the player.
-    """
-    cover = 2.0 * (actions.card == GUARD) + 1.0 * (actions.card == DODGE) - actions.attack
-    hit = actions.attack - 100 * actions.exhausts
-    return np.asarray(np.where(actions.enemy_rests, hit, cover) - 1000 * actions.feints)
-
-
-def _aggressive(actions: ActionFeatures) -> np.ndarray:
-    """Play the card with the most damage, or feint if no card in hand deals damage."""
-    return np.where(actions.feints, 0.5 - actions.attack / 1000, actions.attack)
-
-
-def _punisher(actions: ActionFeatures) -> np.ndarray:
-    """Play the strongest attack if the enemy rests. Otherwise, prefer cards that do not exhaust the player. No feints.
-
-    If several cards are preferred, play dodge if an unseen card exhausts its player, otherwise the strongest attack.
-    """
-    attack = actions.attack - 100 * actions.exhausts
-    wait = np.where(actions.danger > 0, 200.0 * (actions.card == DODGE) + attack, attack)
-    return np.asarray(np.where(actions.enemy_rests, actions.attack, wait) - 1000 * actions.feints)
-
-
-# Score functions of the players that follow a rule of thumb.
-HEURISTICS: dict[str, Callable[[ActionFeatures], np.ndarray]] = {
-    "careful": _careful,
-    "aggressive": _aggressive,
-    "punisher": _punisher,
-}
 
 
 def best_scored(space: StateSpace, scores: Callable[[ActionFeatures], np.ndarray]) -> np.ndarray:
