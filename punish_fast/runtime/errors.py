@@ -92,6 +92,8 @@ def printable(text: str, most: int = MOST_OF_NAME) -> str:
 
     Joiners and tags that letters or emoji need are not escaped.
     """
+    if len(text) <= most and text.isascii() and text.isprintable():
+        return text
     # Keep both ends, because messages begin with the file name and end with the fault.
     ends = text if len(text) <= 2 * most else text[:most] + text[-most:]
     kept = {k for tags in _TAGS.finditer(ends) for k in range(*tags.span())}

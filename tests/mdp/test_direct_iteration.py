@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from processes import error, exact_values, random_processes, sparse_process
 
 from punish_fast.mdp import from_rows, solve
+from punish_fast.mdp.bounds.stopping_rule import terminal_values
 from punish_fast.mdp.methods.direct_iteration import solve_directly
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import SolverLimits
@@ -28,7 +29,8 @@ def corridor(n: int, goal: int):
 
 
 def directly(mdp, discount, tolerance):
-    return solve_directly(Total(mdp, Payoff(mdp.reward, mdp.terminal_reward), SolverLimits(tolerance), discount))
+    payoff = Payoff(mdp.reward, terminal_values(mdp, discount))
+    return solve_directly(Total(mdp, payoff, SolverLimits(tolerance), discount))
 
 
 @pytest.mark.parametrize("goal", [0, 10_000, 19_999])

@@ -115,7 +115,11 @@ def _improve(tensor, discount, v, choice, is_ascending, least_gain):
         state = i if is_ascending else n - 1 - i
         best, best_row, own = -np.inf, -1, -np.inf
         for row in range(state_ptr[state], state_ptr[state + 1]):
-            value = reward[row] + discount * _mean(indices, data, v, indptr[row], indptr[row + 1])
+            k, end = indptr[row], indptr[row + 1]
+            if end == k + ONE:
+                value = reward[row] + discount * v[indices[k]]
+            else:
+                value = reward[row] + discount * _mean(indices, data, v, k, end)
             if row == choice[state]:
                 own = value
             if value > best:

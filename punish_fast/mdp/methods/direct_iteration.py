@@ -26,7 +26,6 @@ import time
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import TIE
-from punish_fast.mdp.bounds.stopping_rule import terminal_values
 from punish_fast.mdp.methods._direct_iteration import PolicyLimits, iterate_policies
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.outcomes import Exact, Unsolved
@@ -50,7 +49,7 @@ def solve_directly(problem: Total) -> Exact | Unsolved:
     mdp, discount, limits, begin = problem.mdp, problem.discount, problem.limits, time.perf_counter()
     if mdp.n_states > _MOST_STATES or mdp.nnz > _MOST_READ:
         return Unsolved(f"more than {_MOST_STATES:,} states or {_MOST_READ:,} entries")
-    v = np.concatenate([np.zeros(mdp.n_states), terminal_values(mdp, discount)])
+    v = np.concatenate([np.zeros(mdp.n_states), problem.payoff.end])
     low, q, choice = np.zeros(mdp.n_columns), np.empty(mdp.n_rows), np.empty(mdp.n_states, dtype=np.int64)
     change = _SHARE * limits.tolerance * (1 - discount)
     most = min(_MOST_POLICIES, limits.max_sweeps), _MOST_ENTRIES, int(np.diff(mdp.state_ptr).max(initial=0))

@@ -131,14 +131,14 @@ class MDP(StoredProcess):
         return replace(self, data=data, data_ptr=None).without_zeros()
 
     def in_one_layer(self) -> MDP:
-        """Return the MDP with all states in one layer, sharing all other arrays.
+        """Return the MDP with all states in one layer, sharing all other arrays, or self if it has one layer.
 
         Examples:
             >>> from punish_fast.mdp import from_rows
             >>> from_rows([[(1, {1: 1.0})], [(2, {2: 1.0})]], layers=[1, 1], terminals=[0]).in_one_layer().n_layers
             1
         """
-        return replace(self, layer_ptr=np.array([0, self.n_states], dtype=np.int64))
+        return self if self.n_layers == 1 else replace(self, layer_ptr=np.array([0, self.n_states], dtype=np.int64))
 
     def without_zeros(self) -> MDP:
         """Return the MDP without entries of probability 0, or self if it has none. The MDP must not be compact.
@@ -365,7 +365,8 @@ def process_of(arrays: ModelArrays) -> MDP:
     """Build an MDP from arrays, without entries of probability 0."""
     mdp = MDP(**arrays).without_zeros()
     check_process(mdp)
-    return check_names(mdp)
+    # Sum the rows now, so that solvers need not do so.
+    return normalized(check_names(mdp))
 
 
 def check_arrays(mdp: object, maximize: object = True) -> None:

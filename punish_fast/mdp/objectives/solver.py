@@ -136,7 +136,7 @@ def solve(
 def _solved(problem: Layers) -> Exact:
     """Solve by sweeps over layers or, if these fail or do not apply, as an MDP with one layer."""
     begin, policy, discount = time.perf_counter(), problem.policy, problem.discount
-    outcome = climb(problem)
+    outcome = Unsolved("") if problem.is_flat else climb(problem)
     if isinstance(outcome, Exact):
         return outcome
     if not isinstance(problem.mdp, MDP) or problem.goal is None:
