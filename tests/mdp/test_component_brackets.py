@@ -1,5 +1,6 @@
 """Total rewards and probabilities by component or by policy iteration, against exact fractions."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,11 +21,12 @@ from processes import (
 
 from punish_fast.mdp.chain import elimination
 from punish_fast.mdp.methods import component_brackets, rational
-from punish_fast.mdp.methods.component_brackets import bracketed
-from punish_fast.mdp.methods.exact_iteration import solve_exactly
+from punish_fast.mdp.methods.component_brackets import sweep_components_further
+from punish_fast.mdp.methods.exact_iteration import eliminate
+from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import OBJECTIVES, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP, from_rows
-from punish_fast.mdp.model.outcomes import PROBABILITY, Payoff
+from punish_fast.mdp.model.outcomes import PROBABILITY, Payoff, Unsolved
 from punish_fast.mdp.objectives.component_solver import largest_total
 from punish_fast.mdp.objectives.solver import solve
 
@@ -53,7 +55,8 @@ def test_bounds_hold_and_the_policy_earns_them(sample, objective, tolerance, ext
     mdp = from_rows(sample[0], terminals=sample[2])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(component_brackets, "_LARGE", 1 if extrapolates else 1024)
-        found = bracketed(mdp, reward_of(mdp, objective), SolverLimits(tolerance))
+        sweep_components_further(problem := Total(mdp, reward_of(mdp, objective), SolverLimits(tolerance)))
+    found = problem.found
     if found.error_bound == np.inf:
         assert tolerance < 1e-8 * max(1.0, *(abs(float(x)) for x in expected)) or is_slow(states)
         return
@@ -84,13 +87,14 @@ def test_a_gambler_is_as_likely_to_win_as_is_known(n=1500, p=0.45):
 def test_going_on_for_ever_may_cost():
     # Staying costs 1 a step, leaving 5.
     mdp = from_rows([[(-1.0, {0: 1.0}), (-5.0, {1: 1.0})]], terminals=[0.0])
-    found = bracketed(mdp, Payoff(mdp.reward, np.zeros(1)), SolverLimits(1e-9))
+    found = sweep_components_further(Total(mdp, Payoff(mdp.reward, np.zeros(1)), SolverLimits(1e-9)))
     assert (found.v.tolist(), found.choice.tolist()) == ([-5.0], [1])
 
 
 def test_what_rounding_hides_is_not_proved():
     mdp = from_rows(gambler(10, 0.5), terminals=[0.0, 1.0])
-    assert bracketed(mdp, reward_of(mdp, "reach-probability"), SolverLimits(1e-300)).error_bound == np.inf
+    problem = Total(mdp, reward_of(mdp, "reach-probability"), SolverLimits(1e-300))
+    assert sweep_components_further(problem).found.error_bound == np.inf
 
 
 def test_a_tie_that_costs_too_much_in_the_long_run_is_not_taken():
@@ -139,7 +143,10 @@ def test_the_bound_is_true_from_any_first_policy(sample, objective):
     mdp = from_rows(*sample)
     exact = optimum(sample, objective)
     for choice in (mdp.state_ptr[:-1], mdp.state_ptr[1:] - 1):
-        found = solve_exactly(mdp, reward_of(mdp, objective), choice, SolverLimits(1e-9))
+        problem = Total(mdp, reward_of(mdp, objective), SolverLimits(1e-9))
+        problem.found = replace(problem.found, choice=choice)
+        outcome = eliminate(problem)
+        found = outcome.found if isinstance(outcome, Unsolved) else outcome
         assert error(found.v, exact) <= found.error_bound
 
 
@@ -161,7 +168,7 @@ def test_a_detour_is_found_if_play_along_the_shortest_way_lasts_too_long():
     near, end = 600, 1300
     walks = [[(-0.1, {k - 1 if k else end: 0.1, min(k + 1, near - 1): 0.9}), (-0.1, {near: 1.0})] for k in range(near)]
     mdp = from_rows([*walks, *([(-0.01, {k + 1: 1.0})] for k in range(near, end))], terminals=[0.0]).expanded()
-    found = solve_exactly(mdp, Payoff(mdp.reward, mdp.terminal_reward), mdp.state_ptr[:-1].copy(), SolverLimits(1e-6))
+    found = eliminate(Total(mdp, Payoff(mdp.reward, mdp.terminal_reward), SolverLimits(1e-6)))
     assert found.v[[300, near]] == pytest.approx([-7.1, -7])
     assert found.error_bound < 1e-6
     assert found.choice[300] == 2 * 300 + 1

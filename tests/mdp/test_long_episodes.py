@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from processes import error, exact_values
 
-from punish_fast.mdp.chain.decimals import Decimals, many_digits
+from punish_fast.mdp.chain.decimals import Decimals, decimals, many_digits
 from punish_fast.mdp.chain.elimination import Elimination
 from punish_fast.mdp.methods import exact_iteration
 from punish_fast.mdp.methods.exact_iteration import Rows
@@ -110,7 +110,7 @@ def test_each_refinement_gains_nearly_all_digits_of_floats(is_dense):
     rows, n, sizes = Rows.of(mdp, mdp.reward), mdp.n_states, []
     elimination = Elimination(rows.matrix)
     with many_digits(150):
-        v = Decimals.of(np.zeros(n + 1), 150)
+        v = Decimals(decimals(np.zeros(n + 1)), 150)
         for _ in range(4):
             change = elimination.solve(rows.gains(v)[0])
             v = v.plus(change)

@@ -56,11 +56,6 @@ class Decimals:
         """The nearest floats, float64 ``[n_columns]``."""
         return self.values.astype(np.float64)
 
-    @classmethod
-    def of(cls, values: np.ndarray, digits: int) -> Decimals:
-        """Convert values, float64 ``[n_columns]``."""
-        return cls(decimals(values), digits)
-
     def plus(self, change: np.ndarray) -> Decimals:
         """Return the values with ``change`` added to the first ``len(change)`` columns."""
         values = self.values.copy()

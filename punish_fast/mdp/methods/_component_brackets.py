@@ -75,19 +75,6 @@ def relax_components(begin, end, boundary, tensor, v, goal, most):
             n_sweeps += 1
 
 
-@kernel
-def begin(first, last, distance, limits, v, bounds):
-    """Set the bounds of states to ``v`` minus and plus ``distance``, and mark the bounds as unproved.
-
-    ``distance`` is float64 ``[n_states]``. The bounds are clipped to ``limits``.
-    """
-    for state in range(first, last):
-        bounds.lower[state] = max(v[state] - distance[state], limits.least)
-        bounds.upper[state] = min(v[state] + distance[state], limits.most)
-        bounds.choice[state] = -1
-        bounds.is_above[state] = False
-
-
 @routine
 def narrow_run(first, last, is_descending, tensor, limits, bounds):
     """Sweep a component's bounds once, in place; return the number of bounds that are not yet proved."""

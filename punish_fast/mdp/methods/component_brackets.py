@@ -40,8 +40,7 @@ from punish_fast.mdp.methods.initial_values import initial_values
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.limits import SolverLimits
-from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved, ValueRange
+from punish_fast.mdp.model.outcomes import Exact, Unsolved, ValueRange
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.stored_process import tensor_of
 from punish_fast.runtime.parallel import balanced_chunks
@@ -62,64 +61,49 @@ _FEWEST_ROUNDINGS = 9
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 
 
-def bracketed(mdp: MDP, reward: Payoff, limits: SolverLimits) -> Exact:
-    """Compute the maximum total reward, and a policy that attains it within the error bound.
-
-    ``mdp`` must not be compact. Its rewards are ignored. Every policy must either terminate or have unbounded cost. If
-    sweeps do not prove an error bound within the tolerance, the returned bound is infinite, and the policy might not
-    attain the values.
-    """
-    order = Order(replace(mdp, reward=reward.row))
-    initial_values = None if limits.initial_values is None else limits.initial_values[order.states]
-    sweeps = _Sweeps(order.mdp, reward, replace(limits, initial_values=initial_values))
-    for run in order.runs(_LARGE):
-        if len(run) == 2:
-            sweeps.prove_one(run)
-        else:
-            sweeps.prove_each(run)
-    v, rows, error_bound = sweeps.result()
-    # A state whose value is NaN has no best row.
-    rows = np.clip(rows, order.mdp.state_ptr[:-1], order.mdp.state_ptr[1:] - 1)
-    n, values, choice = mdp.n_states, np.empty(mdp.n_states), np.empty(mdp.n_states, dtype=np.int64)
-    values[order.states], choice[order.states] = v[:n], order.rows[rows]
-    return Exact(values, choice, error_bound if error_bound <= limits.tolerance else np.inf, sweeps.n_sweeps)
-
-
 class _Sweeps:
     """Values and bounds of an MDP whose components are in topological order."""
 
-    def __init__(self, mdp: MDP, reward: Payoff, limits: SolverLimits) -> None:
-        self._mdp, self._limits, self._value_range = mdp, limits, reward.value_range
+    def __init__(self, problem: Total, limits: SolverLimits) -> None:
+        self._order = order = Order(replace(problem.mdp, reward=problem.payoff.row))
+        self._limits, self._value_range = limits, problem.payoff.value_range
         self._tolerance, self._change = limits.tolerance, _SHARE * limits.tolerance / 2
-        self._tensor = tensor_of(mdp)
-        n = mdp.n_states
-        self._v = np.concatenate([np.zeros(n) if limits.initial_values is None else limits.initial_values, reward.end])
+        self._tensor, n = tensor_of(order.mdp), order.mdp.n_states
+        initial = np.zeros(n) if limits.initial_values is None else limits.initial_values[order.states]
+        self._v = np.concatenate([initial, problem.payoff.end])
         self._distance = np.full(n, limits.tolerance / 2)
         # Bounds of all components, whether proved or not.
         self.bounds = Bounds(self._v.copy(), self._v.copy(), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))
         self.is_proved = True  # False after a component fails. Later components are then swept, but not bracketed
         self.n_sweeps = 1  # Number of sweeps over individually swept components, plus 1 for all others
 
-    def result(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return values ``[n_columns]``, a policy ``[n_states]``, and their error bound.
-
-        The error bound is infinite if a component was not proved.
-        """
-        n, v = self._mdp.n_states, self._v
-        if not self.is_proved:
-            choices = RowChoices(np.zeros(self._mdp.n_rows), np.zeros(n, dtype=np.int64))
-            for layer in range(self._mdp.n_layers):
-                self._mdp.backups.close(layer, Payment(self._mdp.reward, 1.0), choices, v, v.copy())
-            return v, choices.row, np.inf
-        v = np.clip(v, self.bounds.lower, self.bounds.upper)
-        distance = np.maximum(v - self.bounds.lower, self.bounds.upper - v).max(initial=0)
-        return v, self.bounds.choice, float(np.nextafter(distance, np.inf))
+    def result(self) -> Exact:
+        """Bracket all components, and return the values. The bound is infinite if a component was not proved."""
+        for run in self._order.runs(_LARGE):
+            (self.prove_one if len(run) == 2 else self.prove_each)(run)
+        mdp, order, v, error_bound = self._order.mdp, self._order, self._v, np.inf
+        rows, n = self.bounds.choice, mdp.n_states
+        if self.is_proved:
+            v = np.clip(v, self.bounds.lower, self.bounds.upper)
+            distance = np.maximum(v - self.bounds.lower, self.bounds.upper - v).max(initial=0)
+            error_bound = float(np.nextafter(distance, np.inf))
+        else:
+            for layer in range(mdp.n_layers):
+                choices = RowChoices(np.zeros(mdp.n_rows), rows)
+                mdp.backups.close(layer, Payment(mdp.reward, 1.0), choices, v, v.copy())
+        # A state whose value is NaN has no best row.
+        rows = np.clip(rows, mdp.state_ptr[:-1], mdp.state_ptr[1:] - 1)
+        values, choice = np.empty(n), np.empty(n, dtype=np.int64)
+        values[order.states], choice[order.states] = v[:n], order.rows[rows]
+        return Exact(values, choice, error_bound if error_bound <= self._tolerance else np.inf, self.n_sweeps)
 
     def prove_each(self, boundary: np.ndarray) -> None:
         """Bracket small components in order."""
         # Work in chunks so that interrupts are handled promptly.
         for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
-            self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, self._limits.max_sweeps)
+            part = boundary[begin : end + 1].view(np.uint64)
+            args = self._tensor, self._v, self._change, self._limits.max_sweeps
+            _component_brackets.relax_components(0, end - begin, part, *args)
             place = self._narrow(boundary, begin, end)
             while place < end:
                 self.prove_one(boundary[place : place + 2])
@@ -160,7 +144,7 @@ class _Sweeps:
         acceleration, values = Anderson(), v[slice(*boundary.tolist())]
         for _ in range(0, self._limits.max_sweeps, 2):
             before = values.copy()
-            self._relax(tensor, v, boundary, 0.0, 2)
+            _component_brackets.relax_components(0, 1, boundary.view(np.uint64), tensor, v, 0.0, 2)
             np.clip(values, *value_range, out=values)
             self.n_sweeps += 2
             self._limits.progress(self.n_sweeps, np.inf)
@@ -171,10 +155,6 @@ class _Sweeps:
             values[:] = np.clip(acceleration.next(before, values.copy()), *value_range)
         return False
 
-    def _relax(self, tensor: Tensor, v: np.ndarray, boundary: np.ndarray, change: float, most: int) -> None:
-        args = boundary.view(np.uint64), tensor, v, change, most
-        _component_brackets.relax_components(0, len(boundary) - 1, *args)
-
     def _narrow(self, boundary: np.ndarray, first: int, last: int) -> int:
         """Bracket components, and return the index of the first component that is not proved, or ``last``.
 
@@ -183,13 +163,16 @@ class _Sweeps:
         if not self.is_proved:
             return last
         begin, end = int(boundary[first]), int(boundary[last])
-        _component_brackets.begin(begin, end, self._distance, self._value_range, self._v, self.bounds)
-        n_open, lower, upper = -1, self.bounds.choice[begin:end], self.bounds.is_above[begin:end]
+        lower, upper, choice, is_above = (array[begin:end] for array in self.bounds)
+        v, distance = self._v[begin:end], self._distance[begin:end]
+        np.maximum(v - distance, self._value_range.least, out=lower)
+        np.minimum(v + distance, self._value_range.most, out=upper)
+        choice[:], is_above[:], n_open = -1, False, -1
         # Stop when a batch of sweeps proves no further bounds, because more sweeps are unlikely to help.
         for _ in range(0, _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS):
             args = boundary.view(np.uint64), self._tensor, self._value_range, self.bounds, _SWEEPS_OF_BOUNDS
             first = int(_component_brackets.narrow(first, last, *args))
-            before, n_open = n_open, int(np.count_nonzero(lower < 0) + np.count_nonzero(~upper))
+            before, n_open = n_open, int(np.count_nonzero(choice < 0) + np.count_nonzero(~is_above))
             if first == last or n_open == before:
                 break
         return first
@@ -200,16 +183,21 @@ def sweep_components(problem: Total) -> Exact | Unsolved:
     limits, few = problem.limits, min(problem.limits.max_sweeps, patience(problem.mdp))
     if limits.initial_values is None:
         limits = replace(limits, initial_values=initial_values(problem.mdp, problem.payoff, limits.tolerance))
-    return _solved(problem, replace(limits, max_sweeps=few, is_patient=False))
+    return _bracketed(problem, replace(limits, max_sweeps=few, is_patient=False))
 
 
 def sweep_components_further(problem: Total) -> Exact | Unsolved:
     """Sweep components, each up to the maximum number of times."""
-    return _solved(problem, problem.limits)
+    return _bracketed(problem, problem.limits)
 
 
-def _solved(problem: Total, limits: SolverLimits) -> Exact | Unsolved:
-    problem.found = found = bracketed(problem.mdp, problem.payoff, limits)
+def _bracketed(problem: Total, limits: SolverLimits) -> Exact | Unsolved:
+    """Compute the maximum total reward, and a policy that attains it within the error bound.
+
+    Every policy must either terminate or have unbounded cost. If sweeps do not prove an error bound within the
+    tolerance, the policy might not attain the values.
+    """
+    problem.found = found = _Sweeps(problem, limits).result()
     if found.error_bound <= limits.tolerance:
         return found
     return Unsolved(f"no error bound after sweep {found.rounds:,}", found)

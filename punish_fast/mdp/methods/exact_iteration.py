@@ -31,7 +31,6 @@ is infinite.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -43,8 +42,8 @@ from punish_fast.mdp.chain.decimals import Decimals, decimals, find_gains, many_
 from punish_fast.mdp.chain.elimination import Elimination
 from punish_fast.mdp.graph.qualitative import approaching_choice, ending_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
-from punish_fast.mdp.methods.totals import Total, least_bound
-from punish_fast.mdp.model.limits import SolveError, SolverLimits
+from punish_fast.mdp.methods.totals import Total
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
@@ -54,7 +53,6 @@ from punish_fast.runtime.parallel import for_chunks
 _MOST_ROUNDS = 100
 # Policy iteration stops if no value changes by more than this fraction of the tolerance.
 _SHARE = 1e-3
-_MOST_REFINEMENTS = 8
 # Discount used to find an initial policy, because undiscounted episodes might be too long for floating point.
 LARGEST_DISCOUNT = 1 - 1e-11
 _MOST_CANDIDATES = 12
@@ -87,6 +85,11 @@ class Double(NamedTuple):
 
     high: np.ndarray
     low: np.ndarray
+
+    @property
+    def refinements(self) -> int:
+        """Maximum number of refinements."""
+        return 8
 
     def plus(self, change: np.ndarray) -> Double:
         """Return the values with ``change`` added to the first ``len(change)`` columns."""
@@ -166,72 +169,69 @@ class Rows:
         return first_marked(self.state_ptr, ~(values < largest[self.state]))
 
 
-def solve_exactly(
-    mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float = 1.0
-) -> Exact | Unsolved:
-    """Find the maximum expected total reward, including the reward of the terminal reached.
-
-    ``mdp`` must not be compact, and its rewards are ignored. If the discount is 1, every policy must terminate, or the
-    initial policy ``choice`` must terminate and every policy that might not terminate must have unbounded cost.
-    ``limits`` contains the tolerance and a function that is called as ``progress(rounds, inf)`` before each policy is
-    evaluated. The elimination fails if the chain of a policy is too large.
-    """
-    found = _iterate(mdp, payoff, choice, limits, discount)
-    if isinstance(found, Unsolved) or discount < 1 or np.isfinite(found.error_bound):
-        return found
-    # Try another initial policy, because trajectories under `choice` might be too long for floating point.
-    found = _iterate(mdp, payoff, approaching_choice(mdp), limits, discount)
-    if isinstance(found, Exact) and np.isinf(found.error_bound):
-        # Find an initial policy with a discount to bound the expected length of episodes.
-        discounted = _iterate(mdp, payoff, choice, limits, LARGEST_DISCOUNT)
-        if isinstance(discounted, Exact):
-            found = _iterate(mdp, payoff, discounted.choice, limits, discount)
-    return found
+def eliminate(problem: Total) -> Exact | Unsolved:
+    """Solve by policy iteration, starting with the policy of sweeps. Fail if the chain of a policy is too large."""
+    mdp, choice = problem.mdp, problem.found.choice
+    if problem.may_not_end:
+        choice = ending_choice(mdp, choice)
+        problem.found = replace(problem.found, choice=choice)
+    found = _improved(problem, choice, problem.discount)
+    # Try other initial policies, because trajectories under the first one might be too long for floating point.
+    if problem.discount == 1 and _is_unproved(found):
+        found = _improved(problem, approaching_choice(mdp), 1.0)
+        if _is_unproved(found) and isinstance(limited := _improved(problem, choice, LARGEST_DISCOUNT), Exact):
+            found = _improved(problem, limited.choice, 1.0)
+    return problem.accepted(found)
 
 
-def solve_with_decimals(
-    mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float = 1.0
-) -> Exact | Unsolved:
-    """Find the maximum expected total reward with decimal numbers (``decimals.py``). See `solve_exactly` for arguments.
+def _is_unproved(found: Exact | Unsolved) -> bool:
+    return isinstance(found, Exact) and found.error_bound == np.inf
+
+
+def use_decimals(problem: Total) -> Exact | Unsolved:
+    """Solve by policy iteration with decimal numbers (``decimals.py``), starting with the policy of sweeps.
 
     The number of digits follows from the expected length of episodes. Rewards of both signs might cancel, and the
-    optimal policy might take longer than ``choice``, so a second attempt uses more digits.
+    optimal policy might take longer than the initial policy, so a second attempt uses more digits.
     """
-    rows = Rows.of(mdp, payoff.row, discount)
-    found: Exact | Unsolved = Unsolved("the process is too large or its episodes are too long")
+    rows, choice = Rows.of(problem.mdp, problem.payoff.row, problem.discount), problem.found.choice
+    outcome: Exact | Unsolved = Unsolved("the process is too large or its episodes are too long")
     for factor in (1, 2):
         elimination = Elimination(rows.taken(choice).matrix)
-        if not elimination.is_affordable or _LEAST_DIGITS * (elimination.nnz + mdp.nnz) > _MOST_DIGITS:
-            return found
+        size = elimination.nnz + problem.mdp.nnz
+        if not elimination.is_affordable or _LEAST_DIGITS * size > _MOST_DIGITS:
+            break
         with many_digits(_LEAST_DIGITS):
-            steps = elimination.solve(decimals(np.ones(mdp.n_states))).max()
+            steps = elimination.solve(decimals(np.ones(problem.mdp.n_states))).max()
         digits = _LEAST_DIGITS + factor * max(steps.adjusted(), 0)
-        if not steps.is_finite() or digits * (elimination.nnz + mdp.nnz) > _MOST_DIGITS:
-            return found
+        if not steps.is_finite() or digits * size > _MOST_DIGITS:
+            break
         with many_digits(digits):
-            found = _iterate(mdp, payoff, choice, limits, discount, digits)
-        if isinstance(found, Unsolved) or found.error_bound <= max(limits.tolerance, least_bound(found)):
-            return found
+            found = _improved(problem, choice, problem.discount, digits)
+        outcome = problem.accepted(found)
+        if isinstance(found, Unsolved) or isinstance(outcome, Exact):
+            break
         choice = found.choice
-    return found
+    return outcome
 
 
-def _iterate(
-    mdp: MDP, payoff: Payoff, choice: np.ndarray, limits: SolverLimits, discount: float, digits: int = 0
-) -> Exact | Unsolved:
-    """Improve ``choice`` until no state has a better row or the values settle, and prove an error bound for them."""
-    n = mdp.n_states
-    rows = Rows.of(mdp, payoff.row, discount)
+def _improved(problem: Total, choice: np.ndarray, discount: float, digits: int = 0) -> Exact | Unsolved:
+    """Improve ``choice`` until no state has a better row or the values settle, and prove an error bound for them.
+
+    Values are sums of two floats, or decimal numbers if a number of ``digits`` is given.
+    """
+    (paid, worth, value_range, _), limits, n = problem.payoff, problem.limits, problem.mdp.n_states
+    rows = Rows.of(problem.mdp, paid, discount)
     ends = np.zeros(rows.matrix.shape[1])
-    ends[n : n + len(payoff.end)] = payoff.end
-    v: Numbers = Decimals.of(ends, digits) if digits else Double(ends, np.zeros(len(ends)))
-    elimination = None
+    ends[n : n + len(worth)] = worth
+    v: Numbers = Decimals(decimals(ends), digits) if digits else Double(ends, np.zeros(len(ends)))
+    elimination, before = None, problem.found.rounds
     with np.errstate(all="ignore"):
         for rounds in range(1, _MOST_ROUNDS + 1):
-            limits.progress(rounds, np.inf)
+            limits.progress(before + rounds, np.inf)
             if limits.is_over:
                 return Unsolved(f"the time was over before policy {rounds}")
-            before = v.high
+            last = v.high
             chain = _Chain(rows, choice, v, elimination)
             elimination = chain.elimination
             if not elimination.is_affordable:
@@ -241,16 +241,18 @@ def _iterate(
             best = rows.best(gain - error)
             better = (gain - error)[best] > np.maximum(gain + error, 0)[choice]
             # If rounding decides ties, the choices might change forever, but the values settle.
-            unchanged = max(_SHARE * limits.tolerance, 8 * UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
-            is_same = np.abs(v.high - before).max(initial=0) <= unchanged
-            if is_same or not better.any():
+            unchanged = max(_SHARE * problem.goal, 8 * UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
+            if np.abs(v.high - last).max(initial=0) <= unchanged or not better.any():
                 break
             choice = np.where(better, best, choice)
-        bounds = _below(chain, v, payoff.value_range.least), _above(rows, chain, v, payoff.value_range.most)
+        below = _bounds(chain.rows, chain, np.arange(n), v, -1, (value_range.least, np.inf))
+        bounds = below, _bounds(rows, chain, choice, v, 1, (-np.inf, value_range.most))
         if digits and None not in bounds and np.isinf(v.high[:n]).any():
             raise SolveError("reward: a value is too large for floating point")
         error_bound = max(np.inf if bound is None else bound.distance(v.high[:n]) for bound in bounds)
-    return Exact(v.high[:n], choice, error_bound, rounds, rounds)
+    # Values of terminals were rounded if there is a discount.
+    error_bound += 4 * float(np.spacing(np.abs(worth).max(initial=0))) if discount < 1 else 0.0
+    return Exact(np.clip(v.high[:n], *value_range), choice, error_bound, before + rounds, rounds)
 
 
 class _Chain:
@@ -259,7 +261,7 @@ class _Chain:
     def __init__(self, rows: Rows, choice: np.ndarray, v: Numbers, before: Elimination | None = None) -> None:
         # `choice`: int64 [n_states], the policy. `v`: any values, but with the right values of terminals. `before`:
         # elimination of another policy, whose order is reused if possible.
-        self.rows, self.choice, n = rows.taken(choice), choice, len(choice)
+        self.rows, n = rows.taken(choice), len(choice)
         self.elimination = Elimination(self.rows.matrix, before)
         paid = np.abs(self.rows.reward) + self.rows.matrix[:, n:] @ np.abs(v.high[n:])
         # Bounds on the errors of storing values, [n_states]. Values can be much smaller than their terms, so the
@@ -272,7 +274,7 @@ class _Chain:
         The values ``v`` are refined until the residual of each row is at most ``abs(extra) / 2`` or at most its
         rounding error. The number of refinements is limited.
         """
-        for _ in range(v.refinements if isinstance(v, Decimals) else _MOST_REFINEMENTS):
+        for _ in range(v.refinements):
             gain, error = self.rows.gains(v)
             if (np.abs(gain + extra) <= np.maximum(np.abs(extra) / 2, error)).all():
                 break
@@ -283,57 +285,25 @@ class _Chain:
         return v
 
 
-def _above(rows: Rows, chain: _Chain, v: Numbers, most: float) -> Numbers | None:
-    """Return upper bounds on the values of all policies, or None if no bounds could be proved."""
+def _bounds(
+    rows: Rows, chain: _Chain, choice: np.ndarray, v: Numbers, sign: int, limits: tuple[float, float]
+) -> Numbers | None:
+    """Return lower (``sign`` -1) or upper (1) bounds on the values of ``rows``, or None if no bounds could be proved.
+
+    Lower bounds need only the rows of the chain. ``choice`` contains the indices of these rows in ``rows``. No value is
+    outside the ``limits``.
+    """
     _, error = rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
-        choice = chain.choice
-        candidate, is_limit = chain.evaluated(v, _ALLOWANCE * (error[choice] + chain.floor)).limited(-np.inf, most)
+        raised = chain.evaluated(v, sign * _ALLOWANCE * (error[choice] + chain.floor))
+        candidate, is_limit = raised.limited(*limits)
         gain, rounding = rows.gains(candidate)
-        if ((gain + rounding <= 0) | is_limit[rows.state]).all():
+        gain = sign * gain + rounding
+        if ((gain <= 0) | is_limit[rows.state]).all():
             return candidate
-        error = np.maximum(error, rounding)
-        best = rows.best(gain + rounding)
-        better = ((gain + rounding)[best] > np.maximum(gain + rounding, 0)[choice]) & ~is_limit[: len(choice)]
+        error, best = np.maximum(error, rounding), rows.best(gain)
+        better = (gain[best] > np.maximum(gain, 0)[choice]) & ~is_limit[: len(choice)]
         if better.any():
-            chain = _Chain(rows, np.where(better, best, choice), v, chain.elimination)
+            choice = np.where(better, best, choice)
+            chain = _Chain(rows, choice, v, chain.elimination)
     return None
-
-
-def _below(chain: _Chain, v: Numbers, least: float) -> Numbers | None:
-    """Return lower bounds on the values of the policy, or None if no bounds could be proved."""
-    _, error = chain.rows.gains(v)
-    for _ in range(_MOST_CANDIDATES):
-        candidate, is_limit = chain.evaluated(v, -_ALLOWANCE * (error + chain.floor)).limited(least, np.inf)
-        gain, rounding = chain.rows.gains(candidate)
-        if ((gain - rounding >= 0) | is_limit[: len(gain)]).all():
-            return candidate
-        error = np.maximum(error, rounding)
-    return None
-
-
-def use_decimals(problem: Total) -> Exact | Unsolved:
-    """Solve by policy iteration with decimal numbers, starting with the policy of sweeps."""
-    return eliminate(problem, solve_with_decimals)
-
-
-def eliminate(problem: Total, solve: Callable[..., Exact | Unsolved] = solve_exactly) -> Exact | Unsolved:
-    """Solve by policy iteration, starting with the policy of sweeps."""
-    limits, payoff, found, discount = problem.limits, problem.payoff, problem.found, problem.discount
-    if problem.may_not_end:
-        problem.found = found = replace(found, choice=ending_choice(problem.mdp, found.choice))
-    # With a discount, values of terminals were rounded, and half the tolerance is left for ties.
-    goal, rounding = limits.tolerance, 0.0
-    if discount < 1:
-        goal, rounding = goal / 2, 4 * float(np.spacing(np.abs(payoff.end).max(initial=0)))
-    told = replace(limits, tolerance=goal, progress=lambda k, bound: limits.progress(found.rounds + k, bound))
-    outcome = solve(problem.mdp, payoff, found.choice, told, discount)
-    if isinstance(outcome, Unsolved):
-        return outcome
-    v, bound = np.clip(outcome.v, *payoff.value_range), outcome.error_bound + rounding
-    outcome = replace(outcome, v=v, error_bound=bound, rounds=found.rounds + outcome.rounds)
-    if bound <= max(goal, least_bound(outcome)):
-        return outcome
-    if problem.eliminated is None or bound < problem.eliminated.error_bound:
-        problem.eliminated = outcome
-    return Unsolved(f"error bound {bound:.1e} after policy {outcome.policies}", outcome)

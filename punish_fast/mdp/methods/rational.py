@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -189,32 +188,6 @@ def solved(equations: dict[int, Equation]) -> dict[int, Fraction]:
     return x
 
 
-def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray, discount: float = 1.0) -> Exact:
-    """Maximize the expected total reward plus the value of the terminal reached. The error bound covers rounded inputs.
-
-    ``payoff`` contains rewards of rows, float64 ``[n_rows]``, and values of terminals. ``mdp`` must not be compact.
-    """
-    process, worth = RationalProcess(mdp, payoff[0], discount), payoff[1]
-    n, policy = mdp.n_states, (choice - mdp.state_ptr[:-1]).tolist()
-    values, rounds = process.optimize(policy, worth)
-    lower, upper = process.changed(-process.share), process.changed(process.share)
-    below = lower.total(policy, [raised(x, -process.share) for x in worth])
-    try:
-        above, _ = upper.optimize(policy.copy(), [raised(x, process.share) for x in worth])
-    except ZeroDivisionError:
-        raise SolveError(
-            "reward: endless play costs so little per step that it might pay if probabilities were rounded when the "
-            "process was built; use a discount or larger costs"
-        ) from None
-    try:
-        v = np.array([float(x) for x in values[:n]])
-        bounds = zip(map(Fraction, v.tolist()), below, above, strict=False)
-        distance = max(max(x - low, high - x) for x, low, high in bounds)
-        return Exact(v, mdp.state_ptr[:-1] + policy, upward(distance), rounds, rounds)
-    except OverflowError:
-        raise SolveError("reward: a value is too large for floating point") from None
-
-
 def best_gain(mdp: MDP, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Find the maximum average reward of an MDP without terminals, in which all states can reach each other.
 
@@ -259,17 +232,31 @@ def _nearest(x: Fraction) -> float:
 
 
 def use_fractions(problem: Total) -> Exact | Unsolved:
-    """Solve a small MDP, starting with the policy of sweeps."""
-    if problem.limits.is_over or not is_small(problem.mdp):
+    """Solve a small MDP, starting with the policy of sweeps. The error bound covers rounded inputs."""
+    mdp, payoff, found = problem.mdp, problem.payoff, problem.found
+    if problem.limits.is_over or not is_small(mdp):
         return Unsolved("a component is too large, or the time is over")
-    payoff, n = problem.payoff, problem.found.rounds
-    ends = [Fraction(x) for x in payoff.end.tolist()]
+    worth, n = [Fraction(x) for x in payoff.end.tolist()], mdp.n_states
     if problem.discount < 1:
         # The value of a terminal that pays at every step was rounded.
-        paid = zip(problem.mdp.terminal_reward.tolist(), ends, strict=True)
-        ends = [Fraction(x) / (1 - Fraction(problem.discount)) if x else end for x, end in paid]
-    found = best_total(problem.mdp, (payoff.row, ends), problem.found.choice, problem.discount)
-    found = replace(found, v=np.clip(found.v, *payoff.value_range), rounds=n + found.rounds)
-    if found.error_bound < problem.found.error_bound:
-        return found
-    return Unsolved(f"error bound {found.error_bound:.1e}", found)
+        paid = zip(mdp.terminal_reward.tolist(), worth, strict=True)
+        worth = [Fraction(x) / (1 - Fraction(problem.discount)) if x else end for x, end in paid]
+    process, policy = RationalProcess(mdp, payoff.row, problem.discount), (found.choice - mdp.state_ptr[:-1]).tolist()
+    values, rounds = process.optimize(policy, worth)
+    lower, upper = process.changed(-process.share), process.changed(process.share)
+    below = lower.total(policy, [raised(x, -process.share) for x in worth])
+    try:
+        above, _ = upper.optimize(policy.copy(), [raised(x, process.share) for x in worth])
+        v = np.array([float(x) for x in values[:n]])
+    except ZeroDivisionError:
+        raise SolveError(
+            "reward: endless play costs so little per step that it might pay if probabilities were rounded when the "
+            "process was built; use a discount or larger costs"
+        ) from None
+    except OverflowError:
+        raise SolveError("reward: a value is too large for floating point") from None
+    bounds = zip(map(Fraction, v.tolist()), below, above, strict=False)
+    bound = upward(max(max(x - low, high - x) for x, low, high in bounds))
+    choice, v = mdp.state_ptr[:-1] + policy, np.clip(v, *payoff.value_range)
+    exact = Exact(v, choice, bound, found.rounds + rounds, rounds)
+    return exact if bound < found.error_bound else Unsolved(f"error bound {bound:.1e}", exact)

@@ -31,21 +31,30 @@ class Total:
     methods: Sequence[str] = GENERAL_METHODS  # permitted methods of policy evaluation
     may_not_end: bool = False
     skips_sweeps: bool = False
-    eliminated: Exact | None = None  # values of an elimination whose error bound is too large
     evaluation: Any = None  # state from which policy evaluation can continue
 
     def __post_init__(self) -> None:
         """Start with the first row of each state, and decide which kinds of rungs are permitted."""
         # Values found by sweeps, and the policy with which an elimination starts.
         self.found = Exact(np.zeros(self.mdp.n_states), self.mdp.state_ptr[:-1], np.inf, 0)
+        self.eliminated = self.found  # Values of an elimination whose error bound is too large
         is_discounted, is_auto = self.discount < 1, self.methods == GENERAL_METHODS
         # Upper bound on the absolute values with a discount.
         self.largest_value = discounted(self.mdp, self.discount, n_steps=1).largest_value if is_discounted else 0.0
         self.is_large = self.largest_value > _LARGE_VALUE
         self.eliminates = is_auto or self.is_large
+        # Half of the tolerance is left for ties.
+        self.goal = self.limits.tolerance / 2 if is_discounted else self.limits.tolerance
         is_swept = not (self.skips_sweeps or self.is_large)
         self.sweeps_policies, self.sweeps_components = is_swept and is_discounted, is_swept and not is_discounted
         self.is_plain = self.sweeps_policies and is_auto and self.limits.initial_values is None
+
+    def accepted(self, found: Exact | Unsolved) -> Exact | Unsolved:
+        """Return the result of an elimination if its error bound is small enough."""
+        if isinstance(found, Unsolved) or found.error_bound <= max(self.goal, least_bound(found)):
+            return found
+        self.eliminated = min(found, self.eliminated, key=lambda each: each.error_bound)
+        return Unsolved(f"error bound {found.error_bound:.1e} after policy {found.policies}", found)
 
 
 def least_bound(found: Exact) -> float:
@@ -59,7 +68,7 @@ def least_bound(found: Exact) -> float:
 
 def accept_bound(problem: Total) -> Exact | Unsolved:
     """Return the values of an elimination if sweeps have a larger bound."""
-    if problem.eliminated is not None and problem.eliminated.error_bound < problem.found.error_bound:
+    if problem.eliminated.error_bound < problem.found.error_bound:
         return problem.eliminated
     return Unsolved("sweeps have a smaller bound")
 
@@ -67,6 +76,6 @@ def accept_bound(problem: Total) -> Exact | Unsolved:
 def accept_loose_bound(problem: Total) -> Exact | Unsolved:
     """Return the values of an elimination if their error bound is at most 1e-3 of the largest value."""
     found = problem.eliminated
-    if found is not None and found.error_bound <= _LEAST_PRECISION / PRECISION * least_bound(found):
+    if found.error_bound <= _LEAST_PRECISION / PRECISION * least_bound(found):
         return found
     return Unsolved("no elimination has a bound of at most 1e-3 of the largest value")

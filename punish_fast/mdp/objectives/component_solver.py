@@ -34,7 +34,7 @@ def largest_total(mdp: MDP, payoff: Payoff, limits: SolverLimits, may_not_end: b
     found = climb(problem)
     if isinstance(found, Exact):
         return found
-    bound = np.inf if problem.eliminated is None else problem.eliminated.error_bound
+    bound = problem.eliminated.error_bound
     proved = "no error bound" if bound == np.inf else f"only an error bound of {bound:.1e}"
     told = f"not reached after {limits.max_sweeps:,} sweeps, and policy iteration proves {proved}"
     raise SolveError(f"tolerance: {told}; use a larger tolerance, a discount or more sweeps")
