@@ -16,16 +16,17 @@ their choice pays the value and leads to a further state without rewards.
     annotations/rewards/NAME                            float64   of each choice
 
 The file must not contain a label ``init``, because Storm creates a label ``init`` from the initial states and rejects
-duplicates. The arrays are written in pieces to save memory.
+duplicates. Each member is converted in pieces to save memory, and written to a temporary file first, because a tar
+archive stores the size of a member before its content.
 """
 
-import io
 import json
 import re
 import tarfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -44,14 +45,14 @@ _BITS_TOGETHER = 64
 _PIECE = 1 << 17
 _DOUBLE = {"type": "double", "size": 64}
 
-Arrays = tuple[np.ndarray, ...]
-
 
 def export_umb(
     path: str | Path,
     mdp: MDP,
     labels: Mapping[str, Any] | None = None,
     rewards: Mapping[str, Any] | None = None,
+    index: Mapping[str, Any] | None = None,
+    members: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     """Write an MDP in the Unified Markov Binary format, for Storm, PRISM and Modest.
 
@@ -62,6 +63,8 @@ def export_umb(
             label ``init`` marks the initial states, by default state 0.
         rewards: Rewards ``[n_rows]`` by name. Terminals do not pay them. By default, the only reward is ``reward``, the
             reward of the MDP, which includes rewards and values of terminals.
+        index: Further entries of ``index.json``. Entries of ``file-data`` are added to those of this package.
+        members: Content of further members of the archive by name, uint8 in any number of dimensions.
 
     Raises:
         ArgumentError: If a label or reward has the wrong shape or dtype, or no state is initial.
@@ -80,18 +83,6 @@ def export_umb(
         >>> process.mdp, list(process.labels), process.rewards["reward"]
         (MDP(2 states, 2 rows, 3 entries), ['init', 'end'], array([1., 0.]))
     """
-    write_umb(path, mdp, labels or {}, rewards)
-
-
-def write_umb(
-    path: str | Path,
-    mdp: MDP,
-    labels: Mapping[str, Any],
-    rewards: Mapping[str, Any] | None = None,
-    index: Mapping[str, Any] | None = None,
-    members: Mapping[str, Arrays] | None = None,
-) -> None:
-    """Write a file like `export_umb`, with further entries of the index and further members of bytes."""
     check_arrays(mdp)
     mdp = mdp.expanded()
     n_rows, n_ends = mdp.n_rows, len(mdp.terminal_reward)
@@ -101,7 +92,7 @@ def write_umb(
     targets[:n_ends][values != 0] = n_states - 1
     loops, paid = np.arange(1, len(targets) + 1), np.zeros(len(targets))
     paid[:n_ends] = mdp.terminal_reward + values
-    marks = {name: _mask(name, mask, mdp, n_states) for name, mask in labels.items()}
+    marks = {name: _mask(name, mask, mdp, n_states) for name, mask in (labels or {}).items()}
     is_initial = marks.pop(INITIAL, np.arange(n_states) == 0)
     if not is_initial.any():
         raise ArgumentError(f"labels: {INITIAL} marks no state; at least one must be initial")
@@ -133,25 +124,30 @@ def write_umb(
         **(index or {}),
     }
     described["file-data"] = made | described.get("file-data", {})
-    streams = {
-        "index.json": _bytes(json.dumps(described, indent=2).encode()),
-        "state-to-choices.bin": _Stream("<u8", mdp.state_ptr, n_rows + loops),
+    arrays: dict[str, tuple[Any, ...]] = {
+        "index.json": ("u1", np.frombuffer(json.dumps(described, indent=2).encode(), np.uint8)),
+        "state-to-choices.bin": ("<u8", mdp.state_ptr, n_rows + loops),
         "state-is-initial.bin": _bits(is_initial),
-        "choice-to-branches.bin": _Stream("<u8", mdp.indptr, mdp.nnz + loops),
-        "branch-to-target.bin": _Stream("<u8", mdp.indices, targets),
-        "branch-to-probability.bin": _Stream("<f8", mdp.data, np.ones(len(loops))),
-        "actions/choices/values.bin": _Stream("<u4", action, np.full(len(loops), len(names) - 1)),
-        "actions/choices/string-mapping.bin": _Stream("<u8", cumulated(np.array([len(name) for name in names]))),
-        "actions/choices/strings.bin": _bytes(b"".join(names)),
+        "choice-to-branches.bin": ("<u8", mdp.indptr, mdp.nnz + loops),
+        "branch-to-target.bin": ("<u8", mdp.indices, targets),
+        "branch-to-probability.bin": ("<f8", mdp.data, np.ones(len(loops))),
+        "actions/choices/values.bin": ("<u4", action, np.full(len(loops), len(names) - 1)),
+        "actions/choices/string-mapping.bin": ("<u8", cumulated(np.array([len(name) for name in names]))),
+        "actions/choices/strings.bin": ("u1", np.frombuffer(b"".join(names), np.uint8)),
     }
-    streams |= {f"annotations/aps/{_key(k, marks)}/states/values.bin": _bits(marks[k]) for k in marks}
-    streams |= {f"annotations/rewards/{_key(k, pays)}/choices/values.bin": _Stream("<f8", *pays[k]) for k in pays}
-    streams |= {name: _Stream("u1", *content) for name, content in (members or {}).items()}
+    arrays |= {f"annotations/aps/{_key(k, marks)}/states/values.bin": _bits(marks[k]) for k in marks}
+    arrays |= {f"annotations/rewards/{_key(k, pays)}/choices/values.bin": ("<f8", *pays[k]) for k in pays}
+    arrays |= {name: ("u1", content) for name, content in (members or {}).items()}
     with replacing(Path(path)) as temporary, tarfile.open(temporary, "w") as archive:
-        for name, stream in streams.items():
-            member = tarfile.TarInfo(name)
-            member.size = stream.size
-            archive.addfile(member, io.BufferedReader(stream, 8 * _PIECE))
+        for name, (dtype, *parts) in arrays.items():
+            with TemporaryFile(dir=temporary.parent) as file:
+                for part in parts:
+                    for begin in range(0, len(part), _PIECE):
+                        file.write(np.ascontiguousarray(part[begin : begin + _PIECE], dtype).data)
+                member = tarfile.TarInfo(name)
+                member.size = file.tell()
+                file.seek(0)
+                archive.addfile(member, file)
 
 
 def _key(name: str, names: Iterable[str]) -> str:
@@ -180,40 +176,7 @@ def _numbers(name: str, given: Any, n_rows: int) -> np.ndarray:
     return numbers
 
 
-class _Stream(io.RawIOBase):
-    """Byte stream of concatenated arrays, converted to a single dtype piece by piece."""
-
-    def __init__(self, dtype: str, *arrays: np.ndarray) -> None:
-        super().__init__()
-        self.size = sum(array.size for array in arrays) * np.dtype(dtype).itemsize
-        self._pieces = _pieces(np.dtype(dtype), arrays)
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Copy bytes of one piece to ``buffer``, and return their number (0 at the end of the stream)."""
-        if not self._rest:
-            self._rest = next(self._pieces, self._rest)
-        n_bytes = min(len(buffer), len(self._rest))
-        buffer[:n_bytes] = self._rest[:n_bytes]
-        self._rest = self._rest[n_bytes:]
-        return n_bytes
-
-
-def _pieces(dtype: np.dtype[Any], arrays: Arrays) -> Iterator[memoryview]:
-    for array in arrays:
-        for begin in range(0, len(array), _PIECE):
-            piece = np.ascontiguousarray(array[begin : begin + _PIECE], dtype=dtype)
-            yield piece.reshape(-1).view(np.uint8).data
-
-
-def _bytes(content: bytes) -> _Stream:
-    return _Stream("u1", np.frombuffer(content, dtype=np.uint8))
-
-
-def _bits(flags: np.ndarray) -> _Stream:
-    """Return a stream of flags packed into bits, lowest bit first, padded with zeros to a multiple of 64 bits."""
+def _bits(flags: np.ndarray) -> tuple[str, np.ndarray]:
+    """Return flags packed into bits, lowest bit first, padded with zeros to a multiple of 64 bits."""
     flags = np.pad(flags, (0, -len(flags) % _BITS_TOGETHER))
-    return _Stream("u1", np.packbits(flags, bitorder="little"))
+    return "u1", np.packbits(flags, bitorder="little")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.names import Names
-from punish_fast.mdp.conversion.umb import write_umb
+from punish_fast.mdp.conversion.umb import export_umb
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.punish.codes import ACTIONS, FIELDS, CodedStates, action_name
 from punish_fast.punish.rules import name_of, to_mapping
@@ -72,12 +72,12 @@ def export_punish_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: di
     }
     members = {"valuations/states/valuations.bin": _valuations(process)}
     named = replace(mdp, names=Names(actions=[names.get(k, k) for k in range(max(ACTIONS) + 1)]))
-    write_umb(path, named, {"init": process.is_initial, **labels}, index=index, members=members)
+    export_umb(path, named, {"init": process.is_initial, **labels}, index=index, members=members)
 
 
-def _valuations(process: LabeledProcess) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fields and outcomes of all positions, and of win and loss, as two uint8 arrays with 19 columns."""
+def _valuations(process: LabeledProcess) -> np.ndarray:
+    """Return the fields and outcomes of all positions, then of win and loss, uint8 ``[n_columns, 19]``."""
     positions = np.pad(process.fields, ((0, 0), (0, 1)))
     terminals = np.zeros((len(TERMINALS), positions.shape[1]), dtype=np.uint8)
     terminals[:, -1] = np.arange(1, len(TERMINALS) + 1)
-    return positions, terminals
+    return np.concatenate([positions, terminals])
