@@ -309,7 +309,6 @@ def _by_name(case: Case, discount: float) -> Question:
 
     def ask() -> Found:
         mdp = other.sample.by_name(rng, names, actions)
-        assert mdp.names is not None
         right = other.sample.in_order([names.index(name) for name in mdp.names.states])
         for array in ("state_ptr", "indptr", "indices", "data", "reward", "terminal_reward", "terminal_value"):
             assert np.array_equal(getattr(mdp, array), getattr(right, array)), array

@@ -150,7 +150,7 @@ def test_faults_of_arrays_are_named():
     wrong.indices[0] = 7
     refused(r"^transitions: the arrays of the matrix do not fit together", wrong)
     refused(r"^reward: has the length 2; it must be 3", reward=[0.0, 1.0])
-    refused(r"^reward: entry 1 is nan; it must be a finite number$", reward=[0.0, np.nan, 1.0])
+    refused(r"^reward: row 1 \(of state 0\) has the reward nan; it must be finite$", reward=[0.0, np.nan, 1.0])
     refused(r"^reward: must be an array of real numbers$", reward=["a", "b", "c"])
     refused(r"^reward: has the shape \(3, 1\)", reward=np.zeros((3, 1)))
     refused(r"^transitions: has 3 columns; it must have 4: 2 states and 2 terminals$", terminal_reward=[1.0, 2.0])
@@ -323,8 +323,16 @@ def test_faults_of_dense_tables_are_named():
         (transitions, ["1", "2"], r"^R: must be an array of real numbers$"),
         (transitions, [10**400, 0], r"^R: must be an array of real numbers$"),
         (transitions, np.array([[-np.inf] * 2, [0.0] * 2]), r"^R: state 0 has only rewards of -inf"),
-        (transitions, np.array([[0.0] * 2, [0.0, np.nan]]), r"^R: action 1 of state 1 has the reward nan; it must"),
-        (transitions, np.array([[0.0] * 2, [np.inf, 0.0]]), r"^R: action 0 of state 1 has the reward inf; it must"),
+        (
+            transitions,
+            np.array([[0.0] * 2, [0.0, np.nan]]),
+            r"^reward: action 1 of state 1 has the reward nan; it must",
+        ),
+        (
+            transitions,
+            np.array([[0.0] * 2, [np.inf, 0.0]]),
+            r"^reward: action 0 of state 1 has the reward inf; it must",
+        ),
         (transitions * 2, [0.0, 0.0], r"^transitions: action 0 of state 0 has 2\.0 in column 0"),
         (transitions / 2, [0.0, 0.0], r"^transitions: the probabilities of action 0 of state 0 add up to 0\.5"),
         (3, [0.0, 0.0], r"^P: must be \[n_actions"),

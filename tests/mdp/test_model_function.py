@@ -144,7 +144,7 @@ NAMES = Names(["good", "worn"], ["run", "stop"])
 def test_names_of_other_constructors_appear_in_their_errors():
     with pytest.raises(ModelError, match=r"^transitions: the probabilities of action 'stop' of state 'worn' add up"):
         MDP.from_dense([np.eye(2), np.diag([1.0, 0.5])], np.zeros(2), names=NAMES)
-    with pytest.raises(ModelError, match=r"^R: action 'run' of state 'worn' has the reward inf"):
+    with pytest.raises(ModelError, match=r"^reward: action 'run' of state 'worn' has the reward inf"):
         MDP.from_dense([np.eye(2), np.eye(2)], np.array([[0, 0], [np.inf, 0]]), names=NAMES)
     with pytest.raises(ModelError, match=r"^R: state 'worn' has only rewards of -inf"):
         MDP.from_dense([np.eye(2)], np.array([[0], [-np.inf]]), names=NAMES)
@@ -161,7 +161,8 @@ def broken():
     """Arrays of an MDP with a probability of 1.5, and its names."""
     pointers = {"state_ptr": np.array([0, 2]), "indptr": np.array([0, 1, 2]), "layer_ptr": np.array([0, 1])}
     rows = {"indices": np.zeros(2, np.int32), "data": np.array([1.0, 1.5]), "reward": np.zeros(2)}
-    return pointers | rows | {"terminal_reward": np.zeros(0), "action": np.array([0, 1], np.uint8), "names": NAMES}
+    names = Names(NAMES.states[:1], NAMES.actions)
+    return pointers | rows | {"terminal_reward": np.zeros(0), "action": np.array([0, 1], np.uint8), "names": names}
 
 
 @pytest.mark.parametrize(

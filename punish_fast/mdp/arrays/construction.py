@@ -21,7 +21,7 @@ import numpy as np
 
 from punish_fast.mdp.arrays import _probabilities
 from punish_fast.mdp.arrays import row_sums as checks
-from punish_fast.mdp.arrays.names import Names, entry_name, row_name, state_name
+from punish_fast.mdp.arrays.names import UNNAMED, Names, entry_name, row_name, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.runtime.errors import PunishFastError
@@ -46,14 +46,13 @@ def from_scipy(
     ends: tuple[Any, Any] = ((), ()),
     action: np.ndarray | None = None,
     normalize: bool = False,
-    names: Names | None = None,
+    names: Names = UNNAMED,
 ) -> ModelArrays:
     """Implement `MDP.from_scipy`.
 
     ``ends`` are the rewards and the values of terminals, and ``action`` contains row labels.
     """
-    pointer = _whole("state_ptr", state_ptr)
-    rewards = finite_numbers("reward", reward)
+    pointer, rewards = whole_numbers("state_ptr", state_ptr), vector("reward", reward)
     terminals, values = finite_numbers("terminal_reward", ends[0]), finite_numbers("terminal_value", ends[1])
     terminals = np.zeros(len(values)) if len(terminals) == 0 else terminals
     matrix = entries_of("transitions", transitions)
@@ -69,7 +68,11 @@ def from_scipy(
         raise ModelError(f"transitions: has {n_columns:,} columns; {told}")
     if n_columns > _MOST_COLUMNS:
         raise ModelError(f"transitions: {n_columns:,} columns; the maximum is {_MOST_COLUMNS:,}")
-    rows = _distributions(matrix, normalize, partial(row_name, names, pointer, action), names)
+    name_of = partial(row_name, names, pointer, action)
+    if not np.isfinite(rewards).all():
+        row = int(np.isfinite(rewards).argmin())
+        raise ModelError(f"reward: {name_of(row)} has the reward {rewards[row]}; it must be finite")
+    rows = _distributions(matrix, normalize, name_of, names)
     labels = np.arange(n_rows) - np.repeat(pointer[:-1], np.diff(pointer)) if action is None else action
     rows |= {"state_ptr": pointer, "reward": rewards, "action": narrowed(labels), "names": names}
     layer_ptr, value = np.array([0, n_states], dtype=np.int64), values if len(values) else None
@@ -77,7 +80,7 @@ def from_scipy(
 
 
 @np.errstate(all="ignore")
-def from_dense(transitions: Any, reward: Any, normalize: bool = False, names: Names | None = None) -> ModelArrays:
+def from_dense(transitions: Any, reward: Any, normalize: bool, names: Names) -> ModelArrays:
     """Implement `MDP.from_dense`."""
     matrices = _matrices("P", transitions)
     n_actions, n_states = len(matrices), matrices[0].shape[0]
@@ -85,7 +88,7 @@ def from_dense(transitions: Any, reward: Any, normalize: bool = False, names: Na
 
 
 def from_table(
-    matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False, names: Names | None = None
+    matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool, names: Names = UNNAMED
 ) -> ModelArrays:
     """Build an MDP in which all states have the same actions, except for excluded actions.
 
@@ -101,18 +104,7 @@ def from_table(
         name = state_name(names, allowed.any(axis=1).argmin())
         raise ModelError(f"R: state {name} has only rewards of -inf; at least one of its actions must be allowed")
     stacked = csr_array(vstack(matrices, format="csr"))[action * n_states + state]
-    return _from_pairs(stacked, reward[allowed], cumulated(allowed.sum(axis=1)), action, normalize, names)
-
-
-def _from_pairs(
-    transitions: csr_array, reward: np.ndarray, state_ptr: np.ndarray, action: np.ndarray, *options: Any
-) -> ModelArrays:
-    """Build an MDP from state-action pairs, ordered by state. ``options`` are ``normalize`` and ``names``."""
-    if not np.isfinite(reward).all():
-        row = int(np.isfinite(reward).argmin())
-        name = row_name(options[1], state_ptr, action, row)
-        raise ModelError(f"R: {name} has the reward {reward[row]}; it must be finite or -inf")
-    return from_scipy(transitions, reward, state_ptr, ((), ()), action, *options)
+    return from_scipy(stacked, reward[allowed], cumulated(allowed.sum(axis=1)), ((), ()), action, normalize, names)
 
 
 def from_quantecon(ddp: Any, normalize: bool = False) -> ModelArrays:
@@ -135,7 +127,7 @@ def from_quantecon(ddp: Any, normalize: bool = False) -> ModelArrays:
     if len(rows) != len(reward) or (np.diff(rows) != 1).any():
         transitions = transitions[rows]
     state_ptr = cumulated(np.bincount(ddp.s_indices[rows], minlength=ddp.num_states))
-    return _from_pairs(transitions, reward[rows], state_ptr, ddp.a_indices[rows], normalize, None)
+    return from_scipy(transitions, reward[rows], state_ptr, action=ddp.a_indices[rows], normalize=normalize)
 
 
 def narrowed(action: np.ndarray) -> np.ndarray:
@@ -180,9 +172,7 @@ def entries_of(name: str, given: Any) -> csr_array:
         raise ModelError(f"{name}: the arrays of the matrix do not fit together ({error})") from None
 
 
-def _distributions(
-    matrix: csr_array, normalize: bool, name_of: Callable[[int], str], names: Names | None
-) -> ModelArrays:
+def _distributions(matrix: csr_array, normalize: bool, name_of: Callable[[int], str], names: Names) -> ModelArrays:
     """Check and normalize rows, and return ``indptr``, ``indices`` and ``data`` with ascending columns."""
     data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), checks.largest_entry(normalize)
     if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
@@ -273,18 +263,25 @@ def numbers(name: str, given: Any, error: type[PunishFastError] = ModelError) ->
     raise error(f"{name}: must be an array of real numbers")
 
 
-def finite_numbers(name: str, given: Any) -> np.ndarray:
-    """Convert finite numbers to a float64 vector."""
+def vector(name: str, given: Any) -> np.ndarray:
+    """Convert real numbers to a float64 vector."""
     array = numbers(name, list(given) if isinstance(given, Iterable) and not hasattr(given, "dtype") else given)
     if array.ndim != 1:
         raise ModelError(f"{name}: has the shape {array.shape}; it must have one dimension")
+    return array
+
+
+def finite_numbers(name: str, given: Any) -> np.ndarray:
+    """Convert finite numbers to a float64 vector."""
+    array = vector(name, given)
     wrong = np.flatnonzero(~np.isfinite(array))
     if len(wrong):
         raise ModelError(f"{name}: entry {wrong[0]} is {array[wrong[0]]}; it must be a finite number")
     return array
 
 
-def _whole(name: str, given: Any) -> np.ndarray:
+@np.errstate(invalid="ignore")
+def whole_numbers(name: str, given: Any) -> np.ndarray:
     """Convert whole numbers of any dtype to an int64 vector."""
     refuse_mask(name, given, ModelError)
     try:

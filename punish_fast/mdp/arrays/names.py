@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.runtime.errors import shown
 
 
@@ -64,36 +65,40 @@ class Names:
         return self.actions[label] if label < len(self.actions) else int(label)
 
 
-def flaw_of_names(names: Any, n_states: int, n_columns: int, n_labels: int) -> str | None:
-    """Describe the first invalid name of an MDP, or return None if all names are valid."""
+UNNAMED = Names()
+
+
+def check_type(names: Any) -> Names:
+    """Return ``names`` if they have the right type."""
     if not isinstance(names, Names):
-        return f"{type(names).__name__} is not allowed; it must be Names(states=..., actions=...)"
-    if len(names.states) not in (0, n_states, n_columns):
+        raise ModelError(f"names: {type(names).__name__} is not allowed; it must be Names(states=..., actions=...)")
+    return names
+
+
+def check_names(names: Any, n_states: int, n_columns: int, n_labels: int) -> None:
+    """Check the names of an MDP."""
+    given = check_type(names)
+    if len(given.states) not in (0, n_states, n_columns):
         allowed = " or ".join(map(str, sorted({n_states, n_columns})))
-        return f"{len(names.states)} names of states; there must be {allowed}"
-    if 0 < len(names.actions) < n_labels:
-        return f"{len(names.actions)} names of actions; there must be at least {n_labels}, one for each label"
-    for given in (names.states, names.actions):
+        raise ModelError(f"names: {len(given.states)} names of states; there must be {allowed}")
+    if 0 < len(given.actions) < n_labels:
+        told = f"there must be at least {n_labels}, one for each label"
+        raise ModelError(f"names: {len(given.actions)} names of actions; {told}")
+    for each in (given.states, given.actions):
         try:
-            twice = [name for name, count in Counter(given).items() if count > 1]
+            twice = [name for name, count in Counter(each).items() if count > 1]
         except TypeError as error:
-            return str(error)
+            raise ModelError(f"names: {error}") from None
         if twice:
-            return f"the name {shown(twice[0])} is given twice"
-    return None
+            raise ModelError(f"names: the name {shown(twice[0])} is given twice")
 
 
-def state_name(names: Names | None, state: Any) -> str:
+def state_name(names: Names, state: Any) -> str:
     """Return the name of a state for messages, or its index if it has no name."""
-    return shown(names.state(int(state))) if isinstance(names, Names) and len(names.states) else str(state)
+    return shown(names.state(state))
 
 
-def action_name(names: Names | None, label: Any) -> str:
-    """Return the name of an action for messages, or its label if it has no name."""
-    return shown(names.action(int(label))) if isinstance(names, Names) and len(names.actions) else str(label)
-
-
-def row_name(names: Names | None, state_ptr: np.ndarray, action: np.ndarray | None, row: int) -> str:
+def row_name(names: Names, state_ptr: np.ndarray, action: np.ndarray | None, row: int) -> str:
     """Return the name of a row for messages."""
     state = np.searchsorted(state_ptr, row, side="right") - 1
     if action is None:
@@ -101,12 +106,11 @@ def row_name(names: Names | None, state_ptr: np.ndarray, action: np.ndarray | No
     return pair_name(names, state, action[row])
 
 
-def pair_name(names: Names | None, state: Any, label: Any) -> str:
+def pair_name(names: Names, state: Any, label: Any) -> str:
     """Return the name of an action in a state for an error message."""
-    return f"action {action_name(names, label)} of state {state_name(names, state)}"
+    return f"action {shown(names.action(label))} of state {state_name(names, state)}"
 
 
-def entry_name(names: Names | None, column: int) -> str:
+def entry_name(names: Names, column: int) -> str:
     """Return a phrase for messages that identifies the column of an entry."""
-    is_named = names is not None and column < len(names.states)
-    return f"for the successor {state_name(names, column)}" if is_named else f"in column {column}"
+    return f"for the successor {state_name(names, column)}" if column < len(names.states) else f"in column {column}"

@@ -31,7 +31,6 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.names import Names
 from punish_fast.mdp.model.mdp import MDP, check_arrays
 from punish_fast.runtime import __version__
 from punish_fast.runtime.errors import ArgumentError, shown
@@ -98,9 +97,9 @@ def export_umb(
         raise ArgumentError(f"labels: {INITIAL} marks no state; at least one must be initial")
     pays = {name: (_numbers(name, numbers, n_rows), 0 * paid) for name, numbers in (rewards or {}).items()}
     pays = {"reward": (mdp.reward, paid)} if rewards is None else pays
-    used, given = np.unique(mdp.action), mdp.names or Names()
+    used = np.unique(mdp.action)
     action = np.searchsorted(used, mdp.action).astype(np.uint32)
-    names = [str(given.action(label)).encode() for label in used.tolist()]
+    names = [str(mdp.names.action(label)).encode() for label in used.tolist()]
     made = {"tool": "punish-fast", "tool-version": __version__, "creation-date": int(time.time())}
     described: dict[str, Any] = {
         "format-version": VERSION,

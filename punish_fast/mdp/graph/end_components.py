@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.arrays.names import UNNAMED
 from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, select_rows, states_of_rows
 from punish_fast.mdp.model.mdp import MDP
@@ -92,7 +93,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     # Entries of a row that now have the same column are not added up, so nothing is rounded.
     column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)]).astype(np.int32)
     rows = select_rows(mdp, row, column) | {"reward": np.where(row >= 0, mdp.reward[row], 0.0)}
-    rows |= {"action": np.where(row >= 0, mdp.action[row], 0).astype(mdp.action.dtype), "names": None}
+    rows |= {"action": np.where(row >= 0, mdp.action[row], 0).astype(mdp.action.dtype), "names": UNNAMED}
     value = None if mdp.terminal_value is None else np.append(mdp.terminal_value, 0.0)
     rows |= {"terminal_reward": np.append(mdp.terminal_reward, 0.0), "terminal_value": value}
     pointers = cumulated(np.bincount(owner, minlength=n_states)), np.searchsorted(first, mdp.layer_ptr)

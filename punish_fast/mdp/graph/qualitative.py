@@ -189,7 +189,7 @@ def endless_states(mdp: MDP) -> np.ndarray:
     return TransitionGraph(mdp).may_avoid(ends)[: mdp.n_states]
 
 
-def endless_error(endless: np.ndarray, names: Names | None, of_policy: bool = False) -> SolveError:
+def endless_error(endless: np.ndarray, names: Names, of_policy: bool = False) -> SolveError:
     """Return the error about runs that can collect rewards forever from the ``endless`` states, bool ``[n_states]``.
 
     If ``of_policy`` is True, the error is about the evaluation of a policy, under which all runs must end.

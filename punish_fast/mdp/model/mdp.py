@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays import construction, model_function, row_lists
+from punish_fast.mdp.arrays import construction, described_rows
 from punish_fast.mdp.arrays.construction import ModelArrays, divisors
-from punish_fast.mdp.arrays.names import Names, flaw_of_names
+from punish_fast.mdp.arrays.names import UNNAMED, Names, check_names, check_type
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.policy_chain import chain_arrays
 from punish_fast.mdp.model.process import NonzeroCount, Process
 from punish_fast.mdp.model.stored_process import StoredProcess
-from punish_fast.mdp.model.validation import check_process, flaw_of_rows
+from punish_fast.mdp.model.validation import check_process, check_rows
 from punish_fast.runtime.errors import check_allowed, shown
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import cumulated, for_chunks
@@ -57,7 +57,7 @@ class MDP(StoredProcess):
             rewards without a discount then do not count this reward again.
         terminal_value: float64 ``[n_terminals]``, value of each terminal that ends the episode, at any discount, and 0
             for terminals with a reward. None if no terminal has a value.
-        names: Names of states and actions for messages and results, or None.
+        names: Names of states and actions for messages and results. By default, there are none.
 
     Examples:
         >>> state_ptr, indptr, layer_ptr = np.array([0, 1, 3]), np.array([0, 2, 3, 4]), np.array([0, 2])
@@ -78,7 +78,7 @@ class MDP(StoredProcess):
     data_ptr: np.ndarray | None = None
     rows_pay_ends: bool = False
     terminal_value: np.ndarray | None = None
-    names: Names | None = None
+    names: Names = UNNAMED
 
     def __repr__(self) -> str:
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries"
@@ -241,7 +241,7 @@ class MDP(StoredProcess):
             >>> mdp.names.states, solve(mdp, discount=1).v.round(3)
             ([2, 3, 1, 4, 0], array([0.4 , 0.64, 0.16]))
         """
-        return process_of(model_function.from_function(model, initial, normalize, max_states, progress))
+        return process_of(described_rows.from_function(model, initial, normalize, max_states, progress))
 
     @classmethod
     def from_scipy(
@@ -253,7 +253,7 @@ class MDP(StoredProcess):
         *,
         terminal_value: Any = (),
         normalize: bool = False,
-        names: Names | None = None,
+        names: Names = UNNAMED,
     ) -> MDP:
         """Build an MDP from a sparse matrix whose rows are state-action pairs.
 
@@ -282,11 +282,11 @@ class MDP(StoredProcess):
             >>> MDP.from_scipy(transitions, reward=[1, 0, -0.5], state_ptr=[0, 1, 3])
             MDP(2 states, 3 rows, 4 entries)
         """
-        ends = terminal_reward, terminal_value
+        ends, names = (terminal_reward, terminal_value), check_type(names)
         return process_of(construction.from_scipy(transitions, reward, state_ptr, ends, None, normalize, names))
 
     @classmethod
-    def from_dense(cls, P: Any, R: Any, *, normalize: bool = False, names: Names | None = None) -> MDP:  # noqa: N803
+    def from_dense(cls, P: Any, R: Any, *, normalize: bool = False, names: Names = UNNAMED) -> MDP:  # noqa: N803
         """Build an MDP in which all states have the same actions, from arrays in the convention of pymdptoolbox.
 
         Args:
@@ -312,7 +312,7 @@ class MDP(StoredProcess):
             >>> MDP.from_dense(P, R)
             MDP(2 states, 4 rows, 5 entries)
         """
-        return process_of(construction.from_dense(P, R, normalize, names))
+        return process_of(construction.from_dense(P, R, normalize, check_type(names)))
 
     @classmethod
     def from_quantecon(cls, ddp: Any, *, normalize: bool = False) -> MDP:
@@ -337,7 +337,7 @@ class MDP(StoredProcess):
         return process_of(construction.from_quantecon(ddp, normalize))
 
     @classmethod
-    def from_gymnasium(cls, env: Any, *, normalize: bool = False, names: Names | None = None) -> MDP:
+    def from_gymnasium(cls, env: Any, *, normalize: bool = False, names: Names = UNNAMED) -> MDP:
         """Build an MDP from a Gymnasium environment with a transition table ``P``, such as FrozenLake or Taxi.
 
         Args:
@@ -358,15 +358,16 @@ class MDP(StoredProcess):
             >>> MDP.from_gymnasium(gymnasium.make("FrozenLake-v1"))
             MDP(16 states, 64 rows, 146 entries)
         """
-        return process_of(row_lists.from_gymnasium(env, normalize, names))
+        return process_of(described_rows.from_gymnasium(env, normalize, check_type(names)))
 
 
 def process_of(arrays: ModelArrays) -> MDP:
     """Build an MDP from arrays, without entries of probability 0."""
     mdp = MDP(**arrays).without_zeros()
     check_process(mdp)
+    check_names(mdp.names, mdp.n_states, mdp.n_columns, int(mdp.action.max(initial=0)) + 1)
     # Sum the rows now, so that solvers need not do so.
-    return normalized(check_names(mdp))
+    return normalized(mdp)
 
 
 def check_arrays(mdp: object, maximize: object = True) -> None:
@@ -396,18 +397,8 @@ def validate(mdp: MDP) -> MDP:
         punish_fast.mdp.arrays.row_sums.ModelError: data: row 0 (of state 0) has 1.5 in column 1; it must be a ...
     """
     check_arrays(mdp)
-    if flaw := flaw_of_rows(mdp):
-        raise ModelError(flaw)
-    check_names(mdp)
-    return mdp
-
-
-def check_names(mdp: MDP) -> MDP:
-    """Return an MDP after checking its names, if it has any."""
-    labels = int(mdp.action.max(initial=0)) + 1
-    flaw = None if mdp.names is None else flaw_of_names(mdp.names, mdp.n_states, mdp.n_columns, labels)
-    if flaw is not None:
-        raise ModelError(f"names: {flaw}")
+    check_names(mdp.names, mdp.n_states, mdp.n_columns, int(mdp.action.max(initial=0)) + 1)
+    check_rows(mdp)
     return mdp
 
 
@@ -417,7 +408,7 @@ def from_rows(
     terminals: Sequence[float] = (),
     normalize: bool = False,
     terminal_value: Sequence[float] = (),
-    names: Names | None = None,
+    names: Names = UNNAMED,
 ) -> MDP:
     """Build a small MDP from lists.
 
@@ -445,7 +436,8 @@ def from_rows(
         >>> mdp.state_ptr, mdp.reward
         (array([0, 1, 3]), array([ 1. ,  0. , -0.5]))
     """
-    return process_of(row_lists.from_rows(states, layers, (terminals, terminal_value), normalize, names))
+    ends, names = (terminals, terminal_value), check_type(names)
+    return process_of(described_rows.from_rows(states, layers, ends, normalize, names=names))
 
 
 def normalized(mdp: MDP) -> MDP:

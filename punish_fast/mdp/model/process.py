@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from punish_fast.mdp.arrays.names import Names
+from punish_fast.mdp.arrays.names import UNNAMED, Names
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 # Largest error of a product that underflows.
@@ -71,7 +71,7 @@ class Process(ABC):
     terminal_value: np.ndarray | None = None
     layer_ptr: np.ndarray
     action: np.ndarray
-    names: Names | None = None
+    names: Names = UNNAMED
     # True if the rewards of rows already contain the reward of the terminal on entry, so that total rewards without a
     # discount must not count it again.
     rows_pay_ends: bool

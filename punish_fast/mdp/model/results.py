@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.names import Names
+from punish_fast.mdp.arrays.names import UNNAMED, Names
 from punish_fast.mdp.arrays.policy import taking
 from punish_fast.mdp.model.process import Process
 from punish_fast.runtime.errors import ArgumentError, ExtraError, are_installed, check_allowed, require, shown
@@ -26,13 +26,13 @@ class ModelRows:
     Attributes:
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
         action: ``[n_rows]``, action labels, or None if they are not known.
-        names: Names of states and actions, or None if they have none.
+        names: Names of states and actions.
         policy: float64 ``[n_rows]``, policy that was evaluated, or None if the values are optimal.
     """
 
     state_ptr: np.ndarray
     action: np.ndarray | None = None
-    names: Names | None = None
+    names: Names = UNNAMED
     policy: np.ndarray | None = None
 
 
@@ -218,12 +218,8 @@ class StateValues:
                 arrays: dict[str, Any] = {name: np.array(column) for name, column in self._plain().items()}
                 np.savez_compressed(file, **arrays)
 
-    @property
-    def _names(self) -> Names:
-        return self.rows.names or Names()
-
     def _index(self, state: Any) -> int:
-        names, n = self._names, len(self.choice)
+        names, n = self.rows.names, len(self.choice)
         try:
             index = names.index[state] if len(names.states) else range(n).index(state)
         except (KeyError, TypeError, ValueError):
@@ -234,17 +230,17 @@ class StateValues:
 
     def _action(self, state: int) -> Any:
         """Return the action of the policy, or the probability of each action if a given policy mixes them."""
-        names, rows, (begin, end) = self._names, self.rows, self.state_ptr[state : state + 2]
+        rows, (begin, end) = self.rows, self.state_ptr[state : state + 2]
         labels = np.arange(end - begin) if rows.action is None else rows.action[begin:end]
         if rows.policy is None:
-            return names.action(labels[self.choice[state] - begin])
+            return rows.names.action(labels[self.choice[state] - begin])
         mixed = zip(labels, rows.policy[begin:end].tolist(), strict=True)
-        actions = {names.action(label): p for label, p in mixed if p > 0}
+        actions = {rows.names.action(label): p for label, p in mixed if p > 0}
         return actions if len(actions) > 1 else next(iter(actions))
 
     def _selected(self, states: Any) -> dict[str, list[Any]]:
         """Return the columns of some states."""
-        names, chosen = self._names, np.array(states, dtype=np.int64)
+        names, chosen = self.rows.names, np.array(states, dtype=np.int64)
         columns = zip(("value", "lower", "upper"), self._columns(), strict=True)
         found = {"state": [names.state(k) for k in states]} | {name: x[chosen].tolist() for name, x in columns}
         return found | {"action": [self._action(k) for k in states]}

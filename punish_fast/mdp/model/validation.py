@@ -59,26 +59,25 @@ def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = 
         raise ModelError(f"{name}: has the length {len(array)}; it must be {length}")
 
 
-def flaw_of_rows(mdp: StoredProcess) -> str | None:
-    """Describe the first invalid column, probability or row sum, in this order. Return None if all are valid."""
-    has_names = mdp.names is not None and len(mdp.names.actions) > 0
-    name_of = partial(row_name, mdp.names, mdp.state_ptr, mdp.action if has_names else None)
+def check_rows(mdp: StoredProcess) -> None:
+    """Check columns, probabilities and row sums, in this order."""
+    name_of = partial(row_name, mdp.names, mdp.state_ptr, mdp.action if len(mdp.names.actions) else None)
     lengths, begins = np.diff(mdp.indptr), mdp.indptr[:-1] if mdp.data_ptr is None else mdp.data_ptr
     outside = (mdp.indices < 0) | (mdp.indices >= mdp.n_columns)
     if outside.any():
         k = int(outside.argmax())
         place = name_of(int(np.searchsorted(mdp.indptr, k, side="right")) - 1)
-        return f"indices: {place} leads to column {mdp.indices[k]}; columns are from 0 to {mdp.n_columns - 1}"
+        told = f"leads to column {mdp.indices[k]}; columns are from 0 to {mdp.n_columns - 1}"
+        raise ModelError(f"indices: {place} {told}")
     wrong = ~((mdp.data >= 0) & (mdp.data <= 1))
     if wrong.any():
         k = int(wrong.argmax())
         for row in np.flatnonzero((begins <= k) & (k < begins + lengths)).tolist():
             entry = entry_name(mdp.names, mdp.indices[mdp.indptr[row] + k - begins[row]])
-            return f"data: {refused_entry(name_of(row), entry, mdp.data[k], False)}"
-        return f"data: entry {k} is {mdp.data[k]}; it must be a probability from 0 to 1"
+            raise ModelError(f"data: {refused_entry(name_of(row), entry, mdp.data[k], False)}")
+        raise ModelError(f"data: entry {k} is {mdp.data[k]}; it must be a probability from 0 to 1")
     total, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
     off = np.abs(deviation) > SUM_TOLERANCE
     if off.any():
         row = int(off.argmax())
-        return f"data: {describe_sum(name_of(row), total[row], deviation[row])}"
-    return None
+        raise ModelError(f"data: {describe_sum(name_of(row), total[row], deviation[row])}")

@@ -70,7 +70,7 @@ def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits
     return quotient.lifted(largest_total(quotient.mdp, payoff, replace(limits, initial_values=initial_values)))
 
 
-def _optimum_with_costs(mdp: MDP, endless: np.ndarray, names: Names | None, limits: SolverLimits) -> Exact:
+def _optimum_with_costs(mdp: MDP, endless: np.ndarray, names: Names, limits: SolverLimits) -> Exact:
     """Find the maximum total reward if runs that never end have unbounded costs, which policies avoid if they can.
 
     The value of a state from which no policy almost surely terminates is minus infinity. ``endless``, bool, and

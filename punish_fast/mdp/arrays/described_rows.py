@@ -1,19 +1,25 @@
-"""Construction of an MDP from a function that describes one state, by breadth-first search."""
+"""Construction of MDPs from descriptions of states: functions, lists of rows, and the tables of Gymnasium.
+
+The states of a function are found by breadth-first search. Error messages contain the state, the action and the row. A
+row whose exact sum differs from 1 by more than rounding is divided by that sum.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import isfinite
 from operator import mul
 from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import ModelArrays, divisors, from_scipy
-from punish_fast.mdp.arrays.names import Names, pair_name, state_name
+from punish_fast.mdp.arrays.construction import ModelArrays, divisors, finite_numbers, from_scipy, whole_numbers
+from punish_fast.mdp.arrays.names import UNNAMED, Names, pair_name, state_name
+from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.runtime.errors import as_float, check_allowed, is_whole, shown
+from punish_fast.runtime.parallel import cumulated
 
 _MAPPING = dict, Mapping
 _FORM = (
@@ -23,6 +29,8 @@ _FORM = (
 # Number of states between two calls of `progress`.
 _INTERVAL = 2**14
 _MOST_STATES = 2**31 - 1
+# Successor of transitions that terminate.
+_END = "end"
 
 
 class _Numbers(dict[Any, int]):
@@ -40,7 +48,7 @@ class _Numbers(dict[Any, int]):
 class DescribedRows:
     """Rows of the states described so far, with successors in the order of their discovery."""
 
-    def __init__(self, origin: str = "model", columns: Iterable[Hashable] = (), names: Names | None = None) -> None:
+    def __init__(self, origin: str = "model", columns: Iterable[Hashable] = (), names: Names = UNNAMED) -> None:
         """If given, ``columns`` are all states and terminals. Errors begin with the argument ``origin``."""
         self.states, self.actions = _Numbers(), _Numbers()
         self._origin, self._names = origin, names
@@ -75,14 +83,15 @@ class DescribedRows:
                     raise ValueError(f"unknown successor {shown(self.states.ordered[-1])[:30]}")
             except (TypeError, ValueError, OverflowError) as error:
                 place = f"action {shown(action)} of state {shown(state)}"
-                place = place if self._names is None else pair_name(self._names, state, action)
+                place = place if self._origin == "model" else pair_name(self._names, state, action)
                 told = f"is {shown(choice)} ({error}); it must be {self._form}"
                 raise ModelError(f"{self._origin}: {place} {told}") from error
             self.indptr.append(len(data))
             self.action.append(self.actions[action])
         if len(reward) == self.state_ptr[-1]:
-            name = state_name(self._names, state)
-            raise ModelError(f"{self._origin}: state {name} has no rows; at least one is needed")
+            raise ModelError(
+                f"{self._origin}: state {state_name(self._names, state)} has no rows; at least one is needed"
+            )
         self.state_ptr.append(len(reward))
 
     def arrays(self, normalize: bool, ends: tuple[Any, Any] | None = None) -> ModelArrays:
@@ -152,3 +161,59 @@ def _value(state: Any, given: Any) -> float:
         ways = "a finite number if the episode ends there, or a mapping {action: (reward, successors)}"
         raise ModelError(f"model: returns {shown(given)} for state {shown(state)}; it must return {ways}")
     return value
+
+
+def from_rows(
+    states: Sequence[Sequence[tuple[float, dict[int, float]]]],
+    layers: Sequence[int] | None = None,
+    terminals: tuple[Sequence[float], Sequence[float]] = ((), ()),
+    normalize: bool = False,
+    *,
+    names: Names,
+) -> ModelArrays:
+    """Implement `from_rows` of `punish_fast.mdp`. ``terminals`` are the rewards and the values of terminals."""
+    given = _listed("states", states)
+    paid, values = map(finite_numbers, ("terminals", "terminal_value"), terminals)
+    paid = paid if len(paid) else np.zeros(len(values))
+    rows = DescribedRows("states", range(len(given) + len(paid)), names)
+    for state, choices in enumerate(given):
+        rows.add_state(state, dict(enumerate(_listed(f"state {state_name(names, state)}", choices))))
+    arrays = rows.arrays(normalize, (paid, values))
+    if layers is None:
+        return arrays
+    sizes = whole_numbers("layers", _listed("layers", layers))
+    if min(sizes, default=-1) < 0 or sum(sizes) != len(given):
+        raise ModelError(f"layers: {shown(sizes.tolist())} is not allowed; sizes must add up to {len(given)} states")
+    return arrays | {"layer_ptr": cumulated(sizes)}
+
+
+def from_gymnasium(env: Any, normalize: bool, names: Names) -> ModelArrays:
+    """Implement `MDP.from_gymnasium`."""
+    table = getattr(getattr(env, "unwrapped", env), "P", None)
+    try:
+        n_states = len(table)  # type: ignore[arg-type]
+    except TypeError:
+        told = f"{type(env).__name__} has no transition table P, unlike toy text environments"
+        raise ModelError(f"env: {told}") from None
+    rows = DescribedRows("env", [*range(n_states), _END], names)
+    for state in range(n_states):
+        rows.add_state(state, _actions_of(table, state))
+    return rows.arrays(normalize, ([0.0], []))
+
+
+def _actions_of(table: Any, state: int) -> dict[int, tuple[float, list[tuple[Any, Any, Any]]]]:
+    """Return the actions of a state in a transition table. Actions of a dictionary are sorted."""
+    try:
+        actions = table[state]
+        pairs = sorted(actions.items()) if hasattr(actions, "items") else enumerate(actions)
+        return {int(a): (0.0, [(_END if over else t, p, r) for p, t, r, over in outcomes]) for a, outcomes in pairs}
+    except (LookupError, TypeError, ValueError) as error:
+        told = "a table of actions and their outcomes (probability, successor, reward, terminated)"
+        raise ModelError(f"env: P[{state}] is not {told}") from error
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    if not isinstance(given, Iterable):
+        raise ModelError(f"{name}: {shown(given)} is not a list")
+    refuse_mask(name, given, ModelError)
+    return list(given)
