@@ -55,7 +55,7 @@ def from_scipy(
     pointer, rewards = whole_numbers("state_ptr", state_ptr), vector("reward", reward)
     terminals, values = finite_numbers("terminal_reward", ends[0]), finite_numbers("terminal_value", ends[1])
     terminals = np.zeros(len(values)) if len(terminals) == 0 else terminals
-    matrix = entries_of("transitions", transitions)
+    matrix = csr_of("transitions", transitions)
     n_rows, n_columns = matrix.shape
     if len(pointer) < 2:
         raise ModelError("state_ptr: there are no states; at least one is needed")
@@ -123,7 +123,7 @@ def from_quantecon(ddp: Any, normalize: bool = False) -> ModelArrays:
         return from_table([csr_array(table[:, action]) for action in range(reward.shape[1])], reward, normalize)
     allowed = np.flatnonzero(reward != -np.inf)
     rows = allowed[np.lexsort((ddp.a_indices[allowed], ddp.s_indices[allowed]))]
-    transitions = entries_of("Q", ddp.Q) if issparse(ddp.Q) else csr_array(ddp.Q)
+    transitions = csr_of("Q", ddp.Q) if issparse(ddp.Q) else csr_array(ddp.Q)
     if len(rows) != len(reward) or (np.diff(rows) != 1).any():
         transitions = transitions[rows]
     state_ptr = cumulated(np.bincount(ddp.s_indices[rows], minlength=ddp.num_states))
@@ -144,7 +144,7 @@ def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
     return np.where((np.abs(deviation) > ROUNDING) & (total > 0), total, 1.0)
 
 
-def entries_of(name: str, given: Any) -> csr_array:
+def csr_of(name: str, given: Any) -> csr_array:
     """Convert a sparse matrix to CSR and float64, preserving duplicate entries. Copy arrays only if necessary."""
     from scipy.sparse import coo_array, csr_array, issparse
 
@@ -195,8 +195,13 @@ def _distributions(matrix: csr_array, normalize: bool, name_of: Callable[[int], 
         matrix.eliminate_zeros()
     # The only entry of a row may exceed 1 because of rounding.
     data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
+    return entries_of(matrix) | {"data": data}
+
+
+def entries_of(matrix: csr_array) -> ModelArrays:
+    """Return the arrays of a CSR matrix in the dtypes of an MDP, if possible without copying them."""
     indptr, indices = matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
-    return {"indptr": indptr, "indices": indices, "data": data}
+    return {"indptr": indptr, "indices": indices, "data": matrix.data}
 
 
 def _matrices(name: str, given: Any) -> list[csr_array]:
@@ -212,7 +217,7 @@ def _matrices(name: str, given: Any) -> list[csr_array]:
         raise ModelError(f"{name}: must be [n_actions, n_states, n_states], or a sparse matrix for each action")
     matrices: list[csr_array] = []
     for action, array in enumerate(arrays):
-        matrix = entries_of(f"{name}[{action}]", array if issparse(array) else csr_array(array))
+        matrix = csr_of(f"{name}[{action}]", array if issparse(array) else csr_array(array))
         if len(set(matrix.shape)) > 1 or (matrices and matrix.shape != matrices[0].shape):
             want = f"the shape {matrices[0].shape}" if matrices else "as many rows as columns"
             raise ModelError(f"{name}[{action}]: has the shape {matrix.shape}; it must have {want}")
@@ -227,7 +232,7 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
     n_states, n_actions = shape
     is_list, is_sparse = isinstance(reward, Sequence), bool(issparse(reward))
     if is_list and any(issparse(part) for part in reward):
-        paid: list[Any] = [entries_of("R", part) if issparse(part) else numbers("R", part) for part in reward]
+        paid: list[Any] = [csr_of("R", part) if issparse(part) else numbers("R", part) for part in reward]
     else:
         array = numbers("R", reward.toarray() if is_sparse else reward)
         if array.shape == (n_states,):

@@ -170,15 +170,3 @@ def count_shared(begin, end, indptr, data_ptr, data, lengths):
         for k in range(data_ptr[row], data_ptr[row] + indptr[row + 1] - indptr[row]):
             n += data[k] != 0
         lengths[row] = n
-
-
-@kernel
-def copy_nonzero(begin, end, indptr, indices, data, new_indptr, new_indices, new_data):
-    """Copy the entries with nonzero probabilities of rows to the new arrays."""
-    for row in range(begin, end):
-        new = new_indptr[row]
-        for k in range(indptr[row], indptr[row + 1]):
-            if data[k] != 0:
-                new_indices[new] = indices[k]
-                new_data[new] = data[k]
-                new += 1

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays import construction, described_rows
-from punish_fast.mdp.arrays.construction import ModelArrays, divisors
-from punish_fast.mdp.arrays.names import UNNAMED, Names, check_names, check_type
+from punish_fast.mdp.arrays.construction import ModelArrays, divisors, entries_of
+from punish_fast.mdp.arrays.names import UNNAMED, Names, check_names, check_type, state_name
+from punish_fast.mdp.arrays.policy import check_policy
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model.limits import SolveError
-from punish_fast.mdp.model.policy_chain import chain_arrays
 from punish_fast.mdp.model.process import NonzeroCount, Process
 from punish_fast.mdp.model.stored_process import StoredProcess
 from punish_fast.mdp.model.validation import check_process, check_rows
 from punish_fast.runtime.errors import check_allowed, shown
 from punish_fast.runtime.lazy_modules import sparse
-from punish_fast.runtime.parallel import cumulated, for_chunks
+from punish_fast.runtime.parallel import for_chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,12 +152,9 @@ class MDP(StoredProcess):
         """
         if self.data.all():
             return self
-        lengths = np.empty(self.n_rows, dtype=np.int64)
-        for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.indptr, self.data, lengths)
-        indptr = cumulated(lengths)
-        indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-        for_chunks(_bellman.copy_nonzero, self.indptr, self.indptr, self.indices, self.data, indptr, indices, data)
-        return replace(self, indptr=indptr, indices=indices, data=data)
+        rows = self.to_scipy().copy()
+        rows.eliminate_zeros()
+        return replace(self, **entries_of(rows))
 
     def to_scipy(self) -> sparse.csr_array:
         """Return the probabilities as a SciPy CSR array ``[n_rows, n_columns]``, if possible without copying them.
@@ -194,7 +191,24 @@ class MDP(StoredProcess):
             (array([[0.5 , 0.5 ],
                    [0.25, 0.75]]), array([ 1.   , -0.125]))
         """
-        return normalized(replace(self, **chain_arrays(self, policy, self.to_scipy())))
+        policy = check_policy(self.state_ptr, policy, SolveError, np.float64)
+        begins, lengths = self.state_ptr[:-1], np.diff(self.state_ptr)
+        policy = policy / np.repeat(np.add.reduceat(policy, begins), lengths)
+        taken = np.flatnonzero(policy)
+        state_of = np.repeat(np.arange(self.n_states), lengths)[taken]
+        mixture = sparse.csr_array((policy[taken], (state_of, taken)), shape=(self.n_states, self.n_rows))
+        # Only states in which the policy mixes rows have rounded probabilities and rewards.
+        rows = sparse.csr_array(mixture @ self.to_scipy())
+        rows.sum_duplicates()
+        is_mixed = np.diff(mixture.indptr) > 1
+        vanished = (rows.data < np.finfo(np.float64).tiny) & np.repeat(is_mixed, np.diff(rows.indptr))
+        if vanished.any():
+            name = state_name(self.names, np.searchsorted(rows.indptr, vanished.argmax(), side="right") - 1)
+            told = "products of the probabilities of rows and of transitions must be above 2.3e-308"
+            raise SolveError(f"policy: a probability in state {name} is too small for floating point; {told}")
+        found = entries_of(rows) | {"state_ptr": np.arange(self.n_states + 1), "data_ptr": None}
+        found |= {"reward": np.asarray(mixture @ self.reward), "action": self.action[taken[mixture.indptr[:-1]]]}
+        return normalized(replace(self, **found))
 
     @classmethod
     def from_function(
