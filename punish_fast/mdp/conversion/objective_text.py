@@ -28,8 +28,7 @@ import numpy as np
 
 from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.results import bracketed_by
-from punish_fast.mdp.model.solution import BoundedValues, Solution
+from punish_fast.mdp.model.solution import BoundedValues, Solution, bounded
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
 from punish_fast.mdp.objectives.solver import solve
@@ -246,8 +245,7 @@ def _reward(process: NamedProcess, objective: Objective, goal: Any, tolerance: f
     if steps is not None:
         return reward_at_step(mdp, steps, maximize)
     found = average_reward(mdp, tolerance, maximize=maximize)
-    bounds = bracketed_by(found.gain, found.error_bound)
-    return BoundedValues(*bounds, found.error_bound, found.choice, found.rows)
+    return bounded(found.gain, found.error_bound, found.choice, found.rows)
 
 
 def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:

@@ -40,8 +40,9 @@ from punish_fast.mdp.methods.initial_values import initial_values
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.limits import SolverLimits
-from punish_fast.mdp.model.outcomes import Exact, Unsolved, ValueRange
+from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices
+from punish_fast.mdp.model.results import ValueRange
 from punish_fast.mdp.model.stored_process import tensor_of
 from punish_fast.runtime.parallel import balanced_chunks
 

@@ -7,18 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.model.results import ANY, ValueRange
 from punish_fast.mdp.model.solution import Log
-
-
-class ValueRange(NamedTuple):
-    """Lower and upper limits on all values."""
-
-    least: float
-    most: float
-
-
-ANY = ValueRange(-np.inf, np.inf)
-PROBABILITY = ValueRange(0.0, 1.0)
 
 
 class Payoff(NamedTuple):

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,13 +42,26 @@ def rows_of(mdp: Process, policy: np.ndarray | None = None) -> ModelRows:
     return ModelRows(mdp.state_ptr, mdp.action, mdp.names, given)
 
 
-@np.errstate(over="ignore")
-def bracketed_by(v: np.ndarray, error_bound: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return values with their lower and upper bounds. The bounds allow for rounding, and infinite values are exact."""
-    if error_bound == 0:
-        return v, v, v
-    lower, upper = np.nextafter(v - error_bound, -np.inf), np.nextafter(v + error_bound, np.inf)
-    return v, np.where(np.isinf(v), v, lower), np.where(np.isinf(v), v, upper)
+class ValueRange(NamedTuple):
+    """Lower and upper limits on all values."""
+
+    least: float
+    most: float
+
+
+ANY = ValueRange(-np.inf, np.inf)
+PROBABILITY = ValueRange(0.0, 1.0)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def bracketed_by(v: np.ndarray, error: float | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return values with their lower and upper bounds, which allow for rounding.
+
+    Infinite values and values with an ``error``, a number or float64 ``[n_states]``, of 0 are exact.
+    """
+    is_exact = np.isinf(v) | (error == 0)
+    lower, upper = np.nextafter(v - error, -np.inf), np.nextafter(v + error, np.inf)
+    return v, np.where(is_exact, v, lower), np.where(is_exact, v, upper)
 
 
 class StateValues:

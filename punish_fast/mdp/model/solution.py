@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import softmax
-from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by
+from punish_fast.mdp.model.results import ANY, ModelRows, StateValues, ValueRange, bracketed_by
 
 
 @dataclass
@@ -151,3 +151,11 @@ class BoundedValues(StateValues):
     def __repr__(self) -> str:
         infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
         return f"BoundedValues({len(self.v):,} states, {infinite}error bound {self.error_bound:.1e})"
+
+
+def bounded(
+    v: np.ndarray, error: float | np.ndarray, choice: np.ndarray, rows: ModelRows, value_range: ValueRange = ANY
+) -> BoundedValues:
+    """Return values with bounds at a distance of at most ``error``, a number or float64 ``[n_states]``."""
+    lower, upper = (np.clip(limit, *value_range) for limit in bracketed_by(v, error)[1:])
+    return BoundedValues(v, lower, upper, float(np.max(error, initial=0)), choice, rows)

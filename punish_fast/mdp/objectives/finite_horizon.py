@@ -28,8 +28,8 @@ from punish_fast.mdp.chain.induced_chain import reward_rounding
 from punish_fast.mdp.model.limits import SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
-from punish_fast.mdp.model.results import ModelRows, bracketed_by, rows_of
-from punish_fast.mdp.model.solution import BoundedValues
+from punish_fast.mdp.model.results import ModelRows, rows_of
+from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.model.stored_process import rounding_of_backup
 
 # Largest difference between tied rows, in multiples of the bound on the rounding error.
@@ -83,8 +83,7 @@ class FiniteHorizon:
         n = len(self.choice)
         if not -n <= step < n:
             raise IndexError(f"step: {step} is not allowed; it must be from {-n} to {n - 1}")
-        v, choice = self.v[step % n], self.choice[step]
-        return BoundedValues(*bracketed_by(v, self.error_bound), self.error_bound, choice, self.rows)
+        return bounded(self.v[step % n], self.error_bound, self.choice[step], self.rows)
 
 
 def finite_horizon(

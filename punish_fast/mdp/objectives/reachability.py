@@ -55,10 +55,10 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restricted, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverLimits, limits_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
-from punish_fast.mdp.model.outcomes import PROBABILITY, Exact, Payoff
+from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
-from punish_fast.mdp.model.results import bracketed_by, rows_of
-from punish_fast.mdp.model.solution import BoundedValues
+from punish_fast.mdp.model.results import PROBABILITY, rows_of
+from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.objectives import component_solver
 from punish_fast.mdp.objectives.component_solver import earning_rows, signed_gains
 
@@ -114,11 +114,7 @@ def reach_probability(
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
     found, is_sure = best_probability(mdp, goal, stops, limits, maximize)
-    v, bound = found.v, found.error_bound
-    # `nextafter` allows for rounding in the sums.
-    lower = np.where(is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
-    upper = np.where(is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
-    return BoundedValues(v, lower, upper, bound, found.choice, rows)
+    return bounded(found.v, np.where(is_sure, 0.0, found.error_bound), found.choice, rows, PROBABILITY)
 
 
 def best_probability(
@@ -232,8 +228,7 @@ def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimi
         found = _largest(part.mdp, limits, costs) if maximize else _least_cost(part.mdp, limits)
         v[part.states], bound = sign * found.v + 0.0, found.error_bound
         choice[part.states] = part.rows[found.choice]
-    lower, upper = (np.where(goal[:n], v, limit) for limit in bracketed_by(v, bound)[1:])
-    return BoundedValues(v, lower, upper, bound, choice, rows_of(mdp))
+    return bounded(v, np.where(goal[:n], 0.0, bound), choice, rows_of(mdp))
 
 
 def _of_policy(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], BoundedValues]) -> BoundedValues:

@@ -20,8 +20,8 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
-from punish_fast.mdp.model.results import bracketed_by, rows_of
-from punish_fast.mdp.model.solution import BoundedValues
+from punish_fast.mdp.model.results import PROBABILITY, ValueRange, rows_of
+from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
 from punish_fast.mdp.objectives.solver import solve
@@ -69,8 +69,7 @@ def reach_within(
         v[part.states], bound = found.v[0], found.error_bound
         choice[part.states] = part.rows[found.choice[0]]
     # The probability is exactly 0 or 1 in states where the run has ended.
-    lower, upper = (np.where(is_open, np.clip(limit, 0.0, 1.0), v) for limit in bracketed_by(v, bound)[1:])
-    return BoundedValues(v, lower, upper, bound, choice, rows_of(mdp))
+    return bounded(v, np.where(is_open, bound, 0.0), choice, rows_of(mdp), PROBABILITY)
 
 
 def stay_probability(
@@ -112,13 +111,10 @@ def stay_probability(
         found = reach_probability(mdp, unsafe, not maximize, tolerance=tolerance)
     else:
         found = reach_within(mdp, unsafe, n_steps, not maximize)
-    v, bound = 1 - found.v, found.error_bound
-    lower, upper = np.nextafter(1 - found.upper, -1), np.nextafter(1 - found.lower, 2)
     # Probabilities of exactly 0 or 1 are not rounded.
-    is_exact = (found.lower == found.upper) & (v == v.round())
-    lower, upper = (np.where(is_exact, v, np.clip(x, 0.0, 1.0)) for x in (lower, upper))
-    bound = float(np.nextafter(bound + np.finfo(np.float64).eps, np.inf)) if bound else 0.0
-    return BoundedValues(v, lower, upper, bound, found.choice, rows_of(mdp))
+    is_exact = (found.lower == found.upper) & (found.v == found.v.round())
+    error = np.where(is_exact, 0.0, found.error_bound + np.finfo(np.float64).eps)
+    return bounded(1 - found.v, error, found.choice, rows_of(mdp), PROBABILITY)
 
 
 def cumulative_reward(
@@ -173,8 +169,7 @@ def cumulative_reward(
         found = solve(part.mdp, 1.0, tolerance=tolerance)
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
-    lower, upper = bracketed_by(v, bound)[1:]
-    return BoundedValues(v, np.maximum(lower, 0.0), upper, bound, choice, rows_of(mdp))
+    return bounded(v, bound, choice, rows_of(mdp), ValueRange(0.0, np.inf))
 
 
 def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValues:
@@ -229,15 +224,13 @@ def next_probability(mdp: MDP, goal: np.ndarray, maximize: bool = True) -> Bound
     """
     check_arrays(mdp, maximize)
     found = _stepped(_without_rewards(mdp), 1, maximize, columns_of(mdp, "goal", goal).astype(np.float64))
-    lower, upper = np.clip(found.lower, 0.0, 1.0), np.clip(found.upper, 0.0, 1.0)
-    return BoundedValues(found.v, lower, upper, found.error_bound, found.choice, rows_of(mdp))
+    return bounded(found.v, found.error_bound, found.choice, found.rows, PROBABILITY)
 
 
 def _stepped(mdp: MDP, n_steps: int, maximize: bool, worth: np.ndarray) -> BoundedValues:
     """Find the best total of the rewards in ``n_steps`` steps and the values ``worth`` after the last step."""
     if not _checked(n_steps):
-        v = worth[: mdp.n_states].copy()
-        return BoundedValues(v, v, v, 0.0, mdp.state_ptr[:-1].copy(), rows_of(mdp))
+        return bounded(worth[: mdp.n_states].copy(), 0.0, mdp.state_ptr[:-1].copy(), rows_of(mdp))
     return finite_horizon(mdp, n_steps, terminal_value=worth, keep_all=False, maximize=maximize).at()
 
 
