@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _ignore_signals() -> None:
-    # The command has finished; an interrupt while Python shuts down would only print a traceback.
+    # The command has finished. An interrupt while Python shuts down would only print a traceback.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 

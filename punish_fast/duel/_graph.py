@@ -164,7 +164,7 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
                 own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
                 then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
                 if is_last and then >= 0:
-                    # Between measures, a status consists only of both players' HP.
+                    # A node retains only the HP of both players from the status.
                     then = hands + then % n_hps
                     used[then] = 1
                 elif then >= 0:

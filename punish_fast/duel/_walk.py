@@ -18,7 +18,7 @@ a loop over an empty range.
 A pass reads full states in order, but the enemy's rows and the values of successors are at unpredictable addresses.
 Therefore, the pass prefetches rows and values.
 
-Numba tests whether signed indices are negative. Indices in this module are unsigned to avoid this test.
+Numba tests whether signed indices are negative. Indices in passes are unsigned to avoid this test.
 """
 
 import numpy as np

@@ -31,7 +31,7 @@ from punish_fast.runtime.compilation.kernel_files import KernelGroup
 _MAX_SWEEPS = 1000
 # If an error bound below this value stops decreasing, only rounding errors are left.
 _FLOOR = 1e-9
-# Maximum expected number of breaths. Longer games are treated as endless.
+# Maximum estimate of the expected number of breaths. A game with an estimate above half of it counts as endless.
 _LONGEST = 1e6
 
 
@@ -138,7 +138,7 @@ def outcome_distribution(graph: GameGraph, own: Any, enemy: Any, rest: float = 1
     raise DuelError(f"duel: undecided after {_MAX_SWEEPS} measures; with these policies, games may never end")
 
 
-# Number of deals per simulator call. Python handles interrupts only between calls.
+# Maximum number of deals per simulator call. Python handles interrupts only between calls of kernels.
 _DEALS_AT_ONCE = 1 << 18
 _MOST_GAMES = 1 << 48
 

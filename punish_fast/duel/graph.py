@@ -75,8 +75,9 @@ class GameGraph(Outline, LayeredGraph):
         n_nodes: Number of nodes between measures.
         n_values: Number of full states, nodes and final results: ``n_full + n_nodes + 2``.
         nodes: Slice of the nodes in an array of values.
-        state_ptr: int64 ``[n_states + 1]``, first row of each information state, and finally the number of rows.
-        action: uint8 ``[n_rows]``, two-digit action code of each row.
+        state_ptr: int64 ``[n + 1]``, first row of each information state during a measure, followed by the number of
+            these rows.
+        action: uint8 ``[n_rows]``, two-digit action code of each row in ``space``.
     """
 
     def __init__(self, space: StateSpace, outline: Outline | None = None) -> None:
@@ -175,7 +176,7 @@ class GameGraph(Outline, LayeredGraph):
             v: float64 ``[n_values, k]``, values in the first column.
 
         Returns:
-            float64 ``[n_rows]``, expected value after each action.
+            float64 ``[state_ptr[-1]]``, expected value after each action during a measure.
 
         Examples:
             >>> import numpy as np

@@ -39,11 +39,14 @@ class FullStates:
 
 
 class LayeredGraph(FullStates, ABC):
-    """Full states of a measure and their successors."""
+    """Full states of a measure and their successors.
+
+    In shapes, ``n_states`` is the number of information states during a measure, and ``n_rows`` the number of rows.
+    """
 
     redeal: Redeal
     layer_ptr: np.ndarray  # int ``[breaths + 1]``, first information state of each breath, and finally ``n_states``
-    state_ptr: np.ndarray  # int64 ``[n_states + 1]``, first row of each information state, and finally ``n_rows``
+    state_ptr: np.ndarray  # int64 ``[n_states + 1]``, first row of each information state, then the end of the last
     action: np.ndarray  # uint8 ``[n_rows]``, action of each row
 
     @abstractmethod

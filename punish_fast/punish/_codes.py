@@ -22,16 +22,16 @@ lexicographically. With a single place, the result is the numbering above. A pic
 digits are tabulated (`Places`), so the same kernels work for every model.
 
 During a measure, ``status`` has the digits ``own_hp - 1, enemy_hp - 1, own_exhausted, own_feinted, enemy_exhausted,
-enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures, exhaustion and the numbers
-of feints are irrelevant, so the digits are ``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``,
-where ``drawn`` is the number of cards that feints drew from the deck.
+enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures, exhaustion is irrelevant,
+and only the total number of feints matters, so the digits are ``drawn, own_hp - 1, enemy_hp - 1`` with radices
+``2 feints + 1, hp, hp``, where ``drawn`` is the number of cards that feints drew from the deck.
 
 The size of the enemy's hand is not a digit. It follows from the sizes of the player's hand, the discard pile and the
 deck.
 
 A *block* consists of the states in a layer that have the same cards. Codes are sorted by layer, then by cards, then by
-status, so the states of a block are contiguous. Cards and status change independently. Codes are stored as ``uint64``
-and statuses as ``uint16``. Kernels compute with ``int64``.
+status, so the states of a block are contiguous. Cards and status change independently. State codes are stored as
+``uint64``, and the statuses of a layer as ``uint16``. Kernels compute with ``int64``.
 """
 
 from typing import Any, NamedTuple
@@ -57,7 +57,10 @@ class Status(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Tables for the digits of cards codes under an information model. All are int64. Impossible digits are -1."""
+    """Tables for the digits of cards codes under an information model. All are int64. Impossible digits are -1.
+
+    In shapes, ``copies`` is the maximum number of copies of a card.
+    """
 
     weight: np.ndarray  # [5], place value of each kind's digit in a cards code
     hand: np.ndarray  # [n_digits], copies in the player's hand

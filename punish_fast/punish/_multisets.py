@@ -2,8 +2,8 @@
 
 Five counts, one for each kind of card, represent a multiset of cards. When ``sum x`` cards are drawn from a pile with
 counts ``m``, the multiset ``x`` results from ``prod_k C(m_k, x_k)`` of the ``C(sum m, sum x)`` equally likely draws
-(multivariate hypergeometric distribution). Numerators and denominators are stored separately as float64 integers, which
-are exact below 2**53. Therefore, a probability is rounded only once.
+(multivariate hypergeometric distribution). Numerators and denominators are stored separately as float64 integers. If
+both are below 2**53, they are exact, and the probability is rounded only once.
 
 In one breath, at most three unseen cards join the discard pile: the card drawn by the player's feint, the enemy's pick
 and the card drawn by the enemy's feint. The 56 multisets of up to three cards are numbered in lexicographic order of

@@ -1,4 +1,4 @@
-"""Color, marker, line style and hatch of each card in plots."""
+"""Color, marker, line style and hatch of each card and of feints in plots."""
 
 from punish_fast.punish.rules import CARDS
 from punish_fast.runtime.figures import LOOKS

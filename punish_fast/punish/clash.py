@@ -69,7 +69,7 @@ def status_tables(rules: Rules) -> np.ndarray:
     status = split_statuses(layout, np.arange(layout.n_statuses)[:, np.newaxis, np.newaxis])
     card, feints = np.divmod(np.arange(N_RESOLVED), 2)
     own_feinted, enemy_feinted = status.own_feinted + feints[:, np.newaxis], status.enemy_feinted + feints
-    # If both players fall, the card with the lower priority wins. Rest comes first in `Rules.priority`.
+    # If both players fall, the card with the lower rank wins. `Rules.priority` begins with the rank of rest.
     rank = np.array(rules.priority)[(card + 1) % (N_KINDS + 1)]
     tables = np.empty((2, layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
     for is_last, table in zip((False, True), tables, strict=True):

@@ -1,8 +1,8 @@
 """Information states and their codes: mixed-radix codes for internal use, decimal codes for interchange.
 
 `State` is the readable form of a state, and `Layout` contains the radices, which follow from the rules. ``_codes.py``
-defines the mixed-radix code. Functions of this module convert whole arrays. The notebook's decimal code of a state has
-18 digits::
+defines the mixed-radix code. Functions of this module convert single states or whole arrays. The notebook's decimal
+code of a state has 18 digits::
 
     1   02012  3 0 0   3 5 0 0   00300
     |   |      | | |   | | | |   discard pile: guard, rush, dodge, strike, punish
@@ -51,17 +51,17 @@ class StateError(PunishFastError, ValueError):
 
 
 class State(NamedTuple):
-    """Information state of one player: everything that the player knows and remembers.
+    """Information state of one player under ``memoryless``: everything that the player knows and remembers.
 
     Attributes:
         breath: Breath of the measure, counted from 1. Between measures it is ``rules.breaths + 1``.
         hand: Copies of guard, rush, dodge, strike and punish in the player's hand.
         own_hp: HP of the player.
-        own_exhausted: 1 if the player must rest in this breath, otherwise 0.
+        own_exhausted: 1 if the previous card forces the player to rest in this breath, otherwise 0.
         own_feinted: Number of feints by the player in this measure.
         enemy_hp: HP of the enemy.
         enemy_hand: Number of cards in the enemy's hand.
-        enemy_exhausted: 1 if the enemy must rest in this breath, otherwise 0.
+        enemy_exhausted: 1 if the previous card forces the enemy to rest in this breath, otherwise 0.
         enemy_feinted: Number of feints by the enemy in this measure.
         discard: Copies of each card in the discard pile, in the same order as ``hand``.
 
@@ -249,7 +249,7 @@ def split_digits(decimals: np.ndarray) -> np.ndarray:
 
 
 def indices_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
-    """Return the indices (int64 ``[k]``) of states, given their decimal codes, or -1 for unreachable states."""
+    """Return the indices (int64 ``[k]``) of states from their decimal codes. Unreachable states have index -1."""
     decimals = np.asarray(decimals, dtype=np.int64)
     codes = _codes_of_digits(states.layout, split_digits(decimals).astype(np.int64))
     indices = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))

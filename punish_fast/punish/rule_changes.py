@@ -40,7 +40,10 @@ def value_text(value: Any) -> str:
 
 
 def changed(base: Rules, text: str) -> Rules:
-    """Return ``base`` with a change such as ``damage.strike=3`` or ``redeal=discard``. Quotes are optional."""
+    """Return ``base`` with a change such as ``damage.strike=3`` or ``redeal=discard``.
+
+    Quotes are optional, except in lists.
+    """
     fields = _parse(text)
     if fields is None:
         raise RulesError(f"rules: {text[:60]!r} is not a change; write it like hp=4 or damage.strike=3")

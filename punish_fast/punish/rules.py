@@ -62,11 +62,11 @@ class Rules(NamedTuple):
         feints: Feints of each player per measure, 0 to 9.
         damage: Base damage of each card, in HP.
         guard_reduction: Reduction of an attack's damage by a guard, in HP.
-        dodge_stops: 1 for each card that does no damage to a dodge, otherwise 0.
+        dodge_stops: 1 for each card whose damage a dodge prevents, otherwise 0.
         priority: Ranks of rest, guard, rush, dodge, strike and punish, 0 to 5. If both players fall in the same
             breath, the card with the lower rank wins.
         exhausting: 1 for each card after which the player must rest, otherwise 0.
-        redeal: Cards that are dealt between measures: only from the discard pile (``"discard"``), or from the discard
+        redeal: Source of the cards that are dealt between measures: the discard pile (``"discard"``), or the discard
             pile and the deck (``"reshuffle"``).
 
     Examples:
@@ -302,12 +302,12 @@ def load_rules(name_or_path: str | Path) -> Rules:
     return rules
 
 
-# Names of the files from which this process loaded rules.
+# Names, without suffix, of the files from which this process loaded rules.
 loaded_names: dict[Rules, str] = {}
 
 
 def name_of(rules: Rules) -> str:
-    """Return the name of the file from which the rules were loaded, otherwise `unique_name`."""
+    """Return `unique_name`, or the file's name without suffix for house rules loaded from a file."""
     name = unique_name(rules)
     return loaded_names.get(rules, name) if name.startswith("house-") else name
 

@@ -12,7 +12,8 @@ never collide. Otherwise, the hash table has two slots per block and uses linear
 
 A *move* from a block consists of a pick (5 for rest) and the joining cards (``outcomes.py``). A move determines the
 cards code of the next block: the code after the cards have joined, plus the change caused by the pick. The statuses
-after a move are the same for all blocks of a kind, so a bit set of statuses is computed once per kind.
+after a move are the same for all blocks of a kind, so a bit set of statuses is computed once for consecutive blocks of
+the same kind.
 """
 
 from typing import NamedTuple
@@ -33,7 +34,7 @@ class Layer(NamedTuple):
     """Blocks and states of a layer."""
 
     cards: np.ndarray  # int64 [n_blocks], cards codes, ascending
-    first: np.ndarray  # int32 [n_blocks + 1], row of the first state of each block
+    first: np.ndarray  # int32 [n_blocks + 1], index of the first state of each block, then of the next layer
     kind: np.ndarray  # int32 [n_blocks], kind of each block
     # uint16 [n_kinds + 1, n_statuses], rank of each status in the blocks of a kind, or `ABSENT`.
     # In the last row, for wins and losses, the rank of a status is the status.
@@ -60,7 +61,7 @@ class FoundBlocks(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Moves from a block, and working memory to list moves. Arrays are int64 by default."""
+    """Moves from a block, and working memory to list moves. Arrays are int64 unless noted otherwise."""
 
     piles: np.ndarray  # [3, 5], hand, discard pile and unseen cards
     digits: np.ndarray  # [5], digits of the cards code
@@ -294,7 +295,7 @@ def discover(begin, end, layout, places, outcomes, layer, order, found):
 def list_legal(layout, layer, modes, state_ptr, action):
     """List the legal actions in the states of a layer, given the player's mode for each status.
 
-    Set ``state_ptr`` for all states after the first state of the layer. A player without cards rests.
+    Set ``state_ptr[state + 1]`` for each state of the layer. A player without cards rests.
     """
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(len(layer.cards)):

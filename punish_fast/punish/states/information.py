@@ -122,5 +122,5 @@ def digits_within(fine: Information, coarse: Information, rules: Rules) -> np.nd
 
 
 def list_counts(most: np.ndarray) -> np.ndarray:
-    """Return all counts up to ``most``, int64 ``[5]``, for the five cards, int64 ``[k, 5]``, in lexicographic order."""
+    """Return all card counts up to ``most`` (int64 ``[5]``) in lexicographic order, int64 ``[k, 5]``."""
     return np.indices((most + 1).tolist()).reshape(len(most), -1).T.copy()

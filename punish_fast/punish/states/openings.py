@@ -4,8 +4,9 @@ A hand ``D`` is dealt from all cards ``M``, and cards ``R`` are revealed from th
 
     P(D, R) = prod_k C(M_k, D_k) / C(|M|, |D|)  *  prod_k C(M_k - D_k, R_k) / C(|M| - |D|, |R|)
 
-The value of a card consists of the conditional expectations ``E[v | n copies of the card in hand]`` and their average
-step, the slope of the weighted least squares line through these expectations.
+The value of a card consists of the conditional expectations ``E[v | n copies of the card]``, where the copies are in
+hand or among the revealed cards, and of their average step, the slope of the weighted least squares line through these
+expectations.
 """
 
 from dataclasses import dataclass

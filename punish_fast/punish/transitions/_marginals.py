@@ -11,9 +11,9 @@ summed over the hands::
     P(player draws o, pick j)               = sum_E P(E) strategy(E, j) K_o / d
     P(player draws o, feint j draws r)      = sum_E P(E) strategy(E, j feint) K_o (K_r - [o = r]) / (d (d - 1))
 
-Marginals are stored as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible
-by every integer from 1 to 10, every numerator against the uniform enemy is an integer, and probabilities are rounded
-only once.
+Marginals are stored as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``, where ``d`` and ``d - 1``
+count as 1 if they are less. Since 2520 is divisible by every integer from 1 to 10, every numerator against the uniform
+enemy is an integer, and probabilities are rounded only once.
 """
 
 from typing import NamedTuple

@@ -10,7 +10,7 @@ for redeals from states that differ only in HP. A compact tensor stores these pr
 rows, the *owner*. The sparsity pattern does not depend on the enemy, but probabilities and rewards do.
 
 Numba counts references to an array whenever the array is sliced or taken out of a tuple. Threads that do this
-simultaneously slow each other down. Loops over rows therefore pass each array as an argument, and bundle only scalars.
+simultaneously slow each other down. Kernels therefore take arrays out of tuples before the innermost loops.
 """
 
 from typing import NamedTuple
@@ -40,7 +40,7 @@ from punish_fast.punish.transitions._marginals import (
 )
 from punish_fast.runtime._jit import kernel, routine
 
-# Number of the joining cards of a win and a loss.
+# Index of the joining cards if the outcome is a win or a loss.
 DECIDED = N_ADDED
 
 

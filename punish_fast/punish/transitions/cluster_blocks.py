@@ -5,8 +5,8 @@ worker fetches these values once. Each task backs up consecutive batches and ret
 receives two tasks per layer, or more if a task would otherwise take longer than ten seconds.
 
 A single task backs up each state, so values are bitwise identical for any number of workers and tasks. Dask moves the
-tasks of a lost worker to other workers. If this fails, for example because all copies of a value are lost, the layer is
-repeated.
+tasks of a lost worker to other workers. If this fails, for example because all copies of a value are lost, the
+unfinished tasks of the layer are submitted again.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class _Kept:
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
-        """Return the values of all columns. Elements outside the next layer are uninitialized and use no memory."""
+        """Return the values of all columns. States outside the next layer are uninitialized and use no memory."""
         with self._lock:
             if self._values is None or self._values[0] is not following:
                 v = np.empty(n_states + len(following.terminals))

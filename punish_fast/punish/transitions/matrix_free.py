@@ -2,10 +2,10 @@
 
 The transitions of a game take hundreds of bytes per state, but its values take only eight. Therefore, large games are
 solved *matrix-free*: a thread computes the rows of a few blocks, backs up the states, and frees the memory before the
-next blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
-stored.
+next blocks. Only the state index (`StateSpace`), the values of states, the rewards and values of rows, and one *batch*
+of rows per thread are stored.
 
-Rows are made (``row_batches.py``) and backed up (``mdp/model/_bellman.py``) by the same kernels and in the same
+Rows are computed (``row_batches.py``) and backed up (``mdp/model/_bellman.py``) by the same kernels and in the same
 order as in a compact tensor, so values are bitwise identical in all modes.
 """
 
@@ -28,7 +28,7 @@ class MatrixFree(Process):
     rows_pay_ends = True
 
     def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
-        """Compute the rewards, which takes as long as a sweep. By default, ``executor`` uses local threads."""
+        """Compute the rewards in about the time of a sweep. By default, ``executor`` uses local threads."""
         space = batches.space
         self.batches = batches
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr
@@ -95,7 +95,8 @@ def fitting_process(
 ) -> Process:
     """Build the process against an enemy in the fastest mode that fits into memory (see `tensor.build_compact`).
 
-    ``memory_limit`` is in bytes. By default, it is the memory of the machine.
+    ``memory_limit`` is in bytes. By default, it is the memory of the machine or container. Raise `MemoryError` if no
+    mode fits.
     """
     batches = RowBatches(space, policy, progress)
     plans = memory_plan.plan_memory(batches)

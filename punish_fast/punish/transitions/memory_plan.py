@@ -72,7 +72,7 @@ def mode_of(process: Process) -> str:
 
 
 def memory_limit(n_bytes: int | None) -> float:
-    """Return the memory limit in bytes. If ``n_bytes`` is None, it is the machine's memory (infinity if unknown)."""
+    """Return ``n_bytes``, or if it is None, the memory of the machine or container in bytes (infinity if unknown)."""
     limit = total_memory() if n_bytes is None else n_bytes
     return float("inf") if limit is None else limit
 

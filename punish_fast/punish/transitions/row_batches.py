@@ -158,8 +158,8 @@ def back_up(made: MadeRows, arrays: RowArrays) -> np.ndarray:
     """Back up the states of a batch, update their part of the arrays, and return float64 ``[3]``.
 
     If ``policy`` is given, each state is backed up with the weighted mean of its rows, otherwise with its best row. If
-    ``q`` is given, the values of rows and the choices are also updated. The elements are the largest change, the sum of
-    squared changes of ``q``, and the number of changed choices.
+    ``q`` and ``choice`` are given, the values of rows and the choices are also updated. The elements are the largest
+    change, the sum of squared changes of ``q``, and the number of changed choices.
 
     If ``v`` is None, only ``reward`` is updated. The elements are then the length of the longest row, the number of
     entries, and 0. Only entries with positive probability count.
@@ -230,7 +230,7 @@ class RowBatches:
 
     @property
     def nbytes(self) -> int:
-        """Maximum size of a batch in bytes. Each thread stores one batch."""
+        """Upper bound on the size of a batch in bytes. Each thread stores one batch."""
         most_entries = max(int(n_entries.max(initial=0)) for n_entries in self.n_entries_of)
         return _ENTRY_BYTES * most_entries + _ROW_BYTES * self._most_rows
 
