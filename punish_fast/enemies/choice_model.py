@@ -223,7 +223,7 @@ def features_of(rules: Rules, digits: np.ndarray) -> np.ndarray:
     The features are:
 
     - a constant 1,
-    - indicators for each value of the breath, the player's HP and the enemy's HP,
+    - indicators for each breath of a measure, and for each value of the player's HP and of the enemy's HP,
     - the numbers of feints by the player and by the enemy, 1 if the enemy is exhausted, and the sizes of both hands,
     - for each kind of card, the number of copies in hand, 1 if there is at least one, the number of copies in the
       discard pile, the number of unseen copies, and the probability that the enemy can play the card.

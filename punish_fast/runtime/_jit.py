@@ -1,8 +1,9 @@
 """Compilation and caching of kernels.
 
 A kernel is a small function compiled by Numba and called from Python. A routine is a compiled function that only
-kernels and other routines call. Kernels and routines are defined in files whose names begin with an underscore. Their
-arguments are numbers, arrays and tuples. Kernels write into arrays allocated by the caller, and never raise exceptions.
+kernels and other routines call. Kernels and routines are defined in files whose names begin with an underscore. The
+arguments of kernels are numbers, arrays, tuples or None. Kernels write their results into arrays allocated by the
+caller or return numbers, and never raise exceptions.
 
 Kernels are cached in ``NUMBA_CACHE_DIR`` if this variable is set, otherwise in the user's cache folder
 (``folders.py``). The folder ``compilation`` contains the code for the cache and the compiler for routines.

@@ -1,8 +1,8 @@
 """Time limits of commands.
 
-A time limit applies to all work in a block. Stages plan to end within `seconds_left`. If work takes longer than
-planned, for example on a busy machine, the next kernel call, compiler pass or wait for a kernel raises
-`TimeLimitError`. A nested block can limit a stage to a part of the time.
+A time limit applies to all work in a block. Stages plan to end within `seconds_left`. Work can exceed this time by a
+small overtime. If the overtime has also passed, for example on a busy machine, the next kernel call or compiler pass
+raises `TimeLimitError`. A nested block can limit a stage to a part of the time.
 """
 
 import math

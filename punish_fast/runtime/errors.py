@@ -48,7 +48,7 @@ class DataWarning(UserWarning):
 
 
 class OutputError(StoreError):
-    """Raised before any work is done if a path is not writable."""
+    """Raised before anything is written if a path is not writable."""
 
 
 def require(*modules: str) -> None:
@@ -121,7 +121,7 @@ def is_whole(value: object, low: int, high: int) -> bool:
 
 
 def is_number(value: object, low: float, high: float) -> bool:
-    """Return True if a value is a finite number from ``low`` to ``high``."""
+    """Return True if a value is an int or float from ``low`` to ``high``."""
     return type(value) in (int, float) and low <= value <= high  # type: ignore[operator]
 
 

@@ -1,8 +1,8 @@
 """Figures as PNG or SVG files in a common style, written atomically.
 
 The colors are based on the palette of Okabe and Ito (2008), which is suitable for readers with any common form of color
-blindness. The colors vary in lightness, so they also differ in grayscale. Each color has its own marker, line style and
-hatch, so no plot relies only on color. Titles are sentences. Shares are in per cent.
+blindness. The colors vary in lightness, so they also differ in grayscale. Each color has its own marker and line style.
+All colors except blue and dark purple have their own hatch. Titles are sentences. Shares are in percent.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def is_dark(rgb: Sequence[float]) -> bool:
 
 
 def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = None) -> AxesImage:
-    """Draw shares of games won as a heat map in per cent, and return the image for `add_share_bar`.
+    """Draw shares of games won as a heat map in percent, and return the image for `add_share_bar`.
 
     Shares above 50 % are blue, and shares below 50 % are vermilion.
 

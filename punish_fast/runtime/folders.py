@@ -5,8 +5,8 @@ folder. In this case, a private folder in the system's temporary folder replaces
 
 Cached kernels are executed, so a user who can write to the cache of another user could run code as that user. Cache
 folders are therefore created with mode 0700. A cache folder is used only if it is not a link, belongs to this user and
-is not writable by everybody. If the group can write to the folder, the mode is changed to 0700. Each file is checked
-before it is read (`read_own`). These checks are omitted on Windows, where other users cannot access a profile.
+is not writable by everybody. The mode of an existing folder is changed to 0700. Each file of a kernel is checked before
+it is read (`read_own`). These checks are omitted on Windows, where other users cannot access a profile.
 """
 
 import errno

@@ -105,7 +105,7 @@ def _spread(
             failed.set()
             raise
         finally:
-            # Cancel threads that have not begun, because no chunks are left.
+            # Cancel tasks that have not begun, because no chunks are left.
             begun = [other for other in others if not other.cancel()]
             wait(begun)
         for other in begun:

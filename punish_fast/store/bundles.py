@@ -1,4 +1,4 @@
-"""Bundles: sealed HDF5 files with named arrays and a JSON header. This module reads only ``kind`` in a header."""
+"""Bundles: sealed HDF5 files with named arrays and a JSON header. This module interprets only ``kind`` in a header."""
 
 import json
 from collections.abc import Mapping

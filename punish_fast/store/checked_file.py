@@ -1,6 +1,7 @@
 """Reader of sealed HDF5 files.
 
-The checksum, attributes and shapes are checked when a file is opened. Datasets are checked when they are read.
+The checksum, the attributes, and the dtypes and numbers of dimensions of datasets are checked when a file is opened.
+Elements of datasets are checked when they are read.
 
 HDF5 follows links to other files, assembles virtual datasets, and expands small files to gigabytes of zeros. Therefore,
 a dataset is read only if its links are hard, its dtype and number of dimensions match the schema, and the file contains

@@ -6,12 +6,12 @@ has the HDF5 1.10 format.
 
 Root attributes:
     format: Name of the format.
-    format_version: Version of the format: 2, or 1 for bundles.
+    format_version: Version of the format. Only bundles may have version 1.
     kind: Kind of the file.
-    created: Time at which the file was written, in ISO 8601.
+    created: Time in UTC at which writing began, in ISO 8601.
     package_version: Version of the package that wrote the file.
-    rules: Fields in which the rules differ from `notebook`, with their values.
-    rules_digest: Digest of these fields, 16 hexadecimal digits.
+    rules: Fields of the rules, with their values.
+    rules_digest: Digest of the fields that differ from `notebook`, 16 hexadecimal digits.
     enemy: Enemy in the model, with at least the key `kind`.
     discount: Discount factor.
     objective: Objective that the values maximize. With `reach-probability`, a win has the value 1 and a loss 0. With
@@ -31,7 +31,8 @@ Root attributes:
     header: Header of the bundle, with its own key `kind`.
 
 Datasets:
-    /states/layer_ptr (tensor and agent): Index of the first state of each breath, followed by the number of states.
+    /states/layer_ptr (tensor and agent): Index of the first state of each breath and of the time between measures,
+        followed by the number of states.
     /states/code (tensor and agent): Mixed-radix codes of the states, ascending.
     /rows/state_ptr (tensor and agent): Index of the first row of each state, followed by the number of rows.
     /rows/action (tensor and agent): Two-digit code of each row's action. The legal actions of a state ascend.
@@ -76,7 +77,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 FORMAT = "punish-fast"
-# Current version of all files except bundles. Bundles still have version 1.
+# Version of new files. Readers also accept bundles of version 1.
 FORMAT_VERSION = 2
 LIBRARY_VERSION = ("v110", "v110")
 

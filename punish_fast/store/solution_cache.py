@@ -1,8 +1,8 @@
 """Cache of solutions in the user's cache folder, to avoid solving a game twice against the same enemy.
 
 A solution is stored, without its log, under a digest of everything that determines it, including all files of the
-package. Cached files are checked like agent files. Links and damaged or forged files are ignored and replaced. If the
-total size exceeds `MOST_BYTES`, the least recently used files are removed.
+package. Cached files are checked like agent files. Links and invalid files are ignored and replaced. If the total size
+exceeds `MOST_BYTES`, the least recently used files are removed.
 """
 
 import hashlib
@@ -57,8 +57,8 @@ def cached_solution(
 
     Args:
         rows: Rows of the game.
-        policy: Policy of the enemy, float64 ``[n_rows]``, or None if the enemy is uniform.
-        settings: Digest of the rules and all options of the solver.
+        policy: Policies that determine the solution, float64 ``[n]``, or None if the enemy is uniform.
+        settings: Digest of the rules, and options that determine the solution. Equal settings have the same ``repr``.
     """
     if len(rows.state_ptr) - 1 < _FEW_STATES or (inside := place().folder) is None:
         return solve()

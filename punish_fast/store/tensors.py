@@ -27,7 +27,7 @@ from punish_fast.store.reader import SolutionFile, final_values, load, require_r
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
 
-# Up to this number of states, a tensor takes less than a gigabyte, so its memory is not estimated in advance.
+# Up to this number of states, a tensor usually takes less than a gigabyte, so its memory is not estimated in advance.
 _FEW_STATES = 1_000_000
 
 # Function that returns a context manager for a stage: "tensor", "store" or "solve".
@@ -46,7 +46,7 @@ class ModelSource:
     # If there is only a state space, it defaults to ``random`` if ``policy`` is None, and otherwise to unknown.
     enemy: dict[str, Any] | None = None
     stage: Stage = nullcontext  # returns a context manager for each stage
-    progress: StepProgress = lambda *_: None  # called as ``progress("tensor", layers, n_layers)``
+    progress: StepProgress = lambda *_: None  # called as ``progress(text, layers, n_layers)``
     memory_limit: int | None = None  # memory limit in bytes (all memory of the machine if None)
     # Function that returns the executor of a matrix-free process, for example on a cluster.
     # If None, threads of this process compute the rows, and the rows are stored if they fit into memory.
@@ -69,7 +69,7 @@ class ModelSource:
     def write(self, out: Writer, keep_tensor: bool) -> Process:
         """Build or read the process, write its states and rows, and return the process.
 
-        If ``keep_tensor`` is True, the transitions of each layer are written as soon as the layer is complete.
+        If ``keep_tensor`` is True, the transitions are written layer by layer, as soon as their final form is known.
         """
         if self.executor is not None and (keep_tensor or isinstance(self.states, SolutionFile)):
             raise ValueError("executor: cannot be combined with a tensor")

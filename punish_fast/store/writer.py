@@ -77,7 +77,7 @@ class Writer:
         """
         known = DATASETS.get(name)
         is_compressed = array.dtype == np.float16 if known is None else known.is_compressed
-        # Higher compression levels take three times as long and save only a few per cent.
+        # Higher compression levels take three times as long and save only a few percent.
         options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
         with uninterrupted():
             data = np.ascontiguousarray(array, dtype=known and known.dtype)

@@ -18,7 +18,7 @@ import numpy as np
 
 PACKAGE = Path(__file__).parents[2]
 # Options of all kernels and routines.
-# The error model "numpy" makes kernels faster: division by zero returns inf or NaN and never raises an exception.
+# The error model "numpy" makes kernels faster: division of floats by zero returns inf or NaN and raises no exception.
 # Wrappers for calls from C are unnecessary and would take time to compile and load.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _DIGEST_BYTES = 16
@@ -34,7 +34,7 @@ def digest(content: bytes) -> bytes:
 
 
 def digest_of_kernel(function: Callable[..., Any]) -> bytes:
-    """Return a digest of everything that determines the machine code of a kernel, except argument types.
+    """Return a digest of everything that determines a kernel's machine code, except argument types and processor.
 
     ``function`` is the Python function of the kernel. The digest includes complete source files, because it takes
     longer to find the source of a function than to read a file.

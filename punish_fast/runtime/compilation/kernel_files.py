@@ -175,7 +175,7 @@ class KernelFiles:
         return all(len(list(folder.glob(f"{self.prefix}*.nbc"))) < n_files for folder in folders)
 
     def flush(self) -> None:
-        """Remove all cache files of the kernel."""
+        """Remove all cache files of the kernel for this version of Python."""
         for path in self.folder.glob(f"{self.name}.*.nbc"):
             path.unlink(missing_ok=True)
 

@@ -12,7 +12,7 @@ Numbers have enough digits to be read back exactly. Rules, discount, enemy and e
 
 A file contains values if its number for a loss is negative. Therefore, a win probability ``p`` is written as
 ``2 p - 1``: a win has the value 1, and a loss has the value -1. The order of actions is unchanged, except for rounding.
-The reader returns the number as a value at discount 1.
+Such a file must be read with discount 1.
 """
 
 import json
@@ -181,6 +181,7 @@ def import_notebook(
 
     Raises:
         ReadError: If the source cannot be read, is invalid under these rules, or has no states.
+        SolveError: If ``discount`` is not from 0 to 1.
         OutputError: If the target is not writable.
         WriteError: If writing fails.
 
