@@ -35,7 +35,8 @@ def _aggressive(actions: ActionFeatures) -> np.ndarray:
 def _punisher(actions: ActionFeatures) -> np.ndarray:
     """Play the strongest attack if the enemy rests. Otherwise, prefer cards that do not exhaust the player. No feints.
 
-    If several cards are preferred, play dodge if an unseen card exhausts its player, otherwise the strongest attack.
+    Among the preferred cards, play a dodge if there is one and an unseen card exhausts its player. Otherwise, play the
+    strongest attack.
     """
     attack = actions.attack - 100 * actions.exhausts
     wait = np.where(actions.danger > 0, 200.0 * (actions.card == _DODGE) + attack, attack)

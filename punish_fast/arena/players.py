@@ -113,10 +113,10 @@ class Player:
                 agent's values.
 
         Raises:
-            PlayerError: If no built-in player or file has this name, if the temperature is not a number, or if a
-                temperature is given for a player without values.
+            PlayerError: If the name is unknown, if the temperature is not a number, or if a temperature is given for a
+                player without values.
             PolicyError: If the temperature is not above 0.
-            ReadError: If the file cannot be read, or is neither an agent nor a strategy.
+            ReadError: If the file is missing, cannot be read, or is neither an agent nor a strategy.
 
         Examples:
             >>> from punish_fast import Player

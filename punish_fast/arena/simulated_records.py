@@ -47,7 +47,7 @@ def check_recording(names: list[str], games: int, database: Path | None = None) 
 def record_tournament(
     graph: GameGraph, players: list[PolicyPlayer], games: int, seed: int, database: Path
 ) -> ImportReport:
-    """Simulate games between every pair of different policies, and store them in a new or existing database.
+    """Simulate games between every pair of different players, and store them in a new or existing database.
 
     ``games`` is the number of games per pair, an even number.
     """

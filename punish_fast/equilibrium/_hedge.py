@@ -26,7 +26,8 @@ hardly matter.
 In rarely reached states and for rarely played actions, regrets can be computed less often. Each computed regret then
 counts several times.
 
-The tables contain the weighted sum of all ``z``, and the logarithms of the last ``z`` up to a constant for each state.
+The tables contain ``V``, the weighted sum of all ``z``, and the logarithms of the last ``z`` up to a constant for each
+state.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Regret minimizers: algorithms that compute a strategy in every information state from regrets.
 
-Both minimizers use the regrets of an iteration (``_regret_matching.py``). The result is a weighted mean of all
-strategies.
+Both minimizers use the regrets of an iteration (``_regret_matching.py``). The result is a weighted mean over all
+iterations.
 
 `RegretMatching`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), predicts that the next
 regrets equal the last ones. It converges fast in self-play, where the enemy changes as slowly as the player. The
@@ -10,15 +10,16 @@ equilibrium.
 
 `Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), takes steps of
 decreasing size, and is robust against an enemy whose strategy changes suddenly. Against a best response, `Hedge` is
-gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
+a form of gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
 al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). With
 imperfect recall, beliefs about the enemy's hand depend on the player's choices. In these beliefs, off-policy moves have
 a small weight. Since steps are small, the mean of the later strategies is similar to each of them. The strategy played
 is halfway between the last strategy and this mean (``_hedge.py``).
 
 With small steps, combining several steps in rarely reached states and for rarely played actions costs little accuracy.
-Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the previous iteration.
-Every sixteenth iteration runs on the whole graph, and counts sixteen times for rows outside the restricted game.
+Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the last full iteration.
+The first sixteen iterations and every sixteenth later iteration run on the whole graph. The later ones count sixteen
+times for rows outside the restricted game.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import numpy as np
 from punish_fast.equilibrium import _hedge, _regret_matching
 from punish_fast.runtime.parallel import for_each
 
-# Weight of the player's moves that the last response does not choose.
+# Minimum weight of the player's moves in beliefs about the enemy's hand.
 OFF_POLICY_WEIGHT = 0.01
 # Initial learning rate. It decreases with the fourth root of the iteration number. A higher rate learns faster at
 # first. A lower rate ends closer to an equilibrium.

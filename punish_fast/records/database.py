@@ -37,7 +37,7 @@ _SETTLED_SECONDS = 2.0
 
 
 class RecordsError(PunishFastError):
-    """Raised when a database or log cannot be used. The message contains the file and the fault."""
+    """Raised when a database or log cannot be used, or an argument for recorded games is invalid."""
 
 
 class LockedError(RecordsError):
@@ -129,8 +129,8 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
     The transaction is committed at the end of the block. If the block fails or changes no row, the file is unchanged. A
     new file then remains empty. It is not deleted, because another process might have opened it. Only one process at a
     time can write. Other processes wait up to `BUSY_SECONDS`. The time to open a database of the current version does
-    not depend on the number of games. Rows are checked only if ``erases`` is True. A warning then lists invalid rows,
-    because they might contain data that should be erased.
+    not depend on the number of games. Rows are checked only if ``erases`` is True. A warning then describes the
+    first invalid row, because it might contain data that should be erased.
 
     Args:
         creates: If True, create a missing database.

@@ -1,8 +1,8 @@
 """Reader of JSON files that might be truncated, damaged, or not JSON.
 
 A file contains a list, a single object, or one object per line, in UTF-8, UTF-16 or UTF-32. Entries are decoded
-separately, so that a fault in one entry does not affect the others. Integers are exact in any notation: ``2.0`` and
-``2e0`` are read as 2.
+separately, so that a fault in one entry does not affect the others. Integers of up to 19 digits are exact in any
+notation: ``2.0`` and ``2e0`` are read as 2.
 """
 
 import json
@@ -33,7 +33,7 @@ class Entries(NamedTuple):
 
 
 def read_entries(content: bytes) -> Entries:
-    """Read the entries of a file. Raise `EntryError` if the file has no entries."""
+    """Read the entries of a file. Raise `EntryError` if the file is empty, not text, or damaged in its first entry."""
     text, is_cut = _decode(content)
     if not text.strip():
         raise EntryError("is empty; it must be a JSON list")

@@ -13,8 +13,9 @@ These tables are version 0 (``PRAGMA user_version``). Version 1 adds columns. Ve
                      logged_id (id in the log), played (Unix seconds)
     breaths          number (0 for a player's first choice of the game)
 
-Games of the original program keep their ids, Unix seconds up to `LAST_SECOND`. Other games have random ids between
-`LAST_SECOND` and 2^53, because several games can end in the same second, and many programs round numbers above 2^53.
+Games of the original program keep their ids, Unix seconds up to `LAST_SECOND`, unless the id is taken. Other games have
+random ids between `LAST_SECOND` and 2^53, because several games can end in the same second, and many programs round
+numbers above 2^53.
 
 The original program can read and write version 2, because its queries list the columns of ``games`` and ``breaths``. In
 the rows that it inserts, the new columns are NULL. The order of insertion is the order of a game's breaths. The columns
@@ -63,7 +64,7 @@ _ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "pla
 _INDEXED = (("players", "username"), ("games", "logged_id"), ("games", "played"), ("breaths", "game_id"))
 
 # Maximum id, time of play (end of the year 9999), number of a breath, and state (18 digits).
-# Played and simulated games end after 100,000 breaths.
+# Played and simulated games have at most 100,000 breaths.
 LAST_ID, LAST_SECOND, LAST_BREATH, LAST_STATE = 2**53 - 1, 253_402_300_799, 99_999, 10**18 - 1
 MAX_TEMPERATURE = sys.float_info.max
 

@@ -53,7 +53,7 @@ class Statistic:
 
     @property
     def row(self) -> list[str]:
-        """Description, base value, changed value and difference as text. All values but lengths are in per cent."""
+        """Description, base value, changed value and difference as text. All values except lengths are in percent."""
         words = _WORDS.get(self.name, _WORDS.get(self.group, ""))
         scale, digits = (1, 2) if self.name == "length" else (100, 1)
         values = self.base, self.changed, self.difference

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Errors whose messages are stored as the reason for a failure. Other errors are bugs and propagate.
 IMPOSSIBLE = (DuelError, SolveError, MemoryError, TimeLimitError)
-# Maximum number of times that Dask reassigns a job to another worker.
+# Maximum number of times that Dask repeats a failed job.
 _RETRIES = 10
 
 

@@ -82,7 +82,7 @@ class Survey:
 
 
 def read_survey(path: str | Path) -> Survey:
-    """Read a survey from a TOML file."""
+    """Read a survey from a TOML file. Raise `SurveyError` or `RulesError` if the file is invalid."""
     if fault := fault_of_input(path):
         raise SurveyError(f"{path}: {fault}")
     try:
@@ -100,7 +100,7 @@ def read_survey(path: str | Path) -> Survey:
 
 
 def survey_of(fields: Mapping[str, Any]) -> Survey:
-    """Build a survey from the parsed content of a TOML file. Raise `SurveyError` if the content is invalid."""
+    """Build a survey from the parsed content of a TOML file. Raise `SurveyError` or `RulesError` if it is invalid."""
     faults = [f"unknown key {brief(key)}" for key in fields if key not in _KEYS]
     if faults or not fields:
         raise SurveyError(f"{(faults or ['is empty'])[0]}; the keys are {', '.join(_KEYS)}")

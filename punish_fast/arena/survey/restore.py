@@ -138,7 +138,7 @@ def deciding_change(found: Balance, watch: Watch) -> str | None:
 def _screened(named: Sequence[tuple[str, Rules]], watch: Watch) -> list[np.ndarray]:
     """Return the result of `screen` for each game, float64 ``[5]``, until time runs out.
 
-    If a game is too large, its entries are infinite.
+    If a game cannot be solved, for example because it is too large, its entries are infinite.
     """
     found: list[np.ndarray] = []
     for n, (label, rules) in enumerate(named):

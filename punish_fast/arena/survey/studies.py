@@ -1,8 +1,8 @@
 """Studies of games under house rules, point by point.
 
 A *point* is a game against an enemy (``points.py``). An agent is solved for each point and then plays the two-player
-game against itself and against a best response. An approximate equilibrium of the same game is studied, too. The agent
-and the equilibrium are separate jobs (``jobs.py``). Points with the same rules share an equilibrium.
+game against itself and against a best response. An approximate equilibrium of the same game can also be studied. The
+agent and the equilibrium are separate jobs (``jobs.py``). Points with the same rules share an equilibrium.
 """
 
 import math
@@ -33,7 +33,7 @@ from punish_fast.runtime.limits import require_memory
 from punish_fast.store.reader import require_information
 from punish_fast.study.lessons import Stage, study_game
 
-# Increment this number if results change but kernels do not.
+# Version of the studies, an entry of every key. Increment it if results change.
 _VERSION = 2
 # Share of games against a best response during the approximation of an equilibrium.
 BEST_RESPONSE_SHARE = default_response_share("memoryless")

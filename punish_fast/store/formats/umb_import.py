@@ -4,9 +4,10 @@ States, choices and branches are read as states, rows and entries. Labels are th
 missing label ``init`` is created from the initial states. The reward of a row is the sum of three rewards: of the
 state, of the choice, and the mean over the branches. A state without choices gets a row that leads back to the state.
 
-Probabilities and rewards are doubles, integers or 128-bit rational numbers. The numerator and the denominator of a rational
-number are at most 2^53, and the quotient is rounded once. Markov chains have one choice in each state and are read as
-processes with one action. If a file uses an unsupported feature of the format, the error message contains its name.
+Probabilities and rewards are doubles, integers or 128-bit rational numbers. The numerator and the denominator of a
+rational number are at most 2^53, and the quotient is rounded once. Markov chains have one choice in each state and are
+read as processes with one action. If a file uses an unsupported feature of the format, the error message contains its
+name.
 """
 
 import json
