@@ -9,12 +9,12 @@ strategies oscillate. Only their average, weighted by the player's contribution 
 equilibrium.
 
 `Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), takes steps of
-decreasing size, and is robust against an enemy whose strategy changes suddenly. Against a best response, `Hedge` is
-a form of gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
-al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). With
-imperfect recall, beliefs about the enemy's hand depend on the player's choices. In these beliefs, off-policy moves have
-a small weight. Since steps are small, the mean of the later strategies is similar to each of them. The strategy played
-is halfway between the last strategy and this mean (``_hedge.py``).
+decreasing size, and is robust against an enemy whose strategy changes suddenly. Against a best response, `Hedge` is a
+form of gradient descent on exploitability: *exploitability descent* (E. Lockhart et al., "Computing Approximate
+Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). This method also works with
+imperfect recall. Beliefs about the enemy's hand then depend on the player's choices, and off-policy moves have a small
+weight in these beliefs. Since steps are small, the mean of the later strategies is similar to each of them. The
+strategy played is halfway between the last strategy and this mean (``_hedge.py``).
 
 With small steps, combining several steps in rarely reached states and for rarely played actions costs little accuracy.
 Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the last full iteration.
