@@ -172,8 +172,8 @@ class Player:
         """Return the JSON object that describes this player as the enemy in an agent or tensor file.
 
         Returns:
-            Object with the ``kind`` (``"built-in"``, ``"agent"`` or ``"strategy"``) and the ``name`` or ``file``. An
-            agent also has a ``digest``, and a player with a softmax temperature a ``temperature``.
+            Object with the ``kind`` (``"built-in"``, ``"agent"`` or ``"strategy"``) and the ``name`` or ``file``. The
+            object of an agent also has a ``digest``. If the player uses softmax, the object has a ``temperature``.
 
         Examples:
             >>> from punish_fast import Player

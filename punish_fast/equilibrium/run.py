@@ -189,5 +189,5 @@ class _Runner:
 
 
 def default_response_share(information: str) -> float:
-    """Return the default share of games against a best response. It is lower for models other than ``memoryless``."""
+    """Return the default share of games against a best response: 0.9 under ``memoryless``, otherwise 0.8."""
     return 0.9 if information == "memoryless" else 0.8

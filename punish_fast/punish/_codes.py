@@ -30,8 +30,8 @@ The size of the enemy's hand is not a digit. It follows from the sizes of the pl
 deck.
 
 A *block* consists of the states in a layer that have the same cards. Codes are sorted by layer, then by cards, then by
-status, so the states of a block are contiguous. Cards and status change independently. State codes are stored as
-``uint64``, and the statuses of a layer as ``uint16``. Kernels compute with ``int64``.
+status, so the states of a block are contiguous. State codes are stored as ``uint64``, and the statuses of a layer as
+``uint16``. Kernels compute with ``int64``.
 """
 
 from typing import Any, NamedTuple

@@ -7,9 +7,9 @@ A *table* (float64 ``[k, 11]``) contains the probabilities of the actions 10, 11
 Files, recorded choices and networks use tables. In states without a row in the table, all legal actions are equally
 likely.
 
-Functions that evaluate or exploit policies, such as `head_to_head`, also accept an agent's `Solution`, a loaded file or
-the name of a player. The modules ``store/reader.py`` and ``arena/players.py`` register functions for files and names.
-`policy_of` imports ``arena/players.py`` for unknown types.
+Functions that evaluate or exploit policies, such as `head_to_head`, also accept an agent's `Solution`, a loaded file, a
+`Player`, or the name of a player or file. The modules ``store/reader.py`` and ``arena/players.py`` register functions
+for files, players and names. `policy_of` imports ``arena/players.py`` for unknown types.
 """
 
 from functools import singledispatch
@@ -250,8 +250,8 @@ def player_digest(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray
 def policy_of(player: Any, space: StateSpace) -> np.ndarray:
     """Return the validated policy of a player, float64 ``[n_rows]``.
 
-    ``player`` is a policy, a `Solution` (for its ``choice``), a loaded agent or strategy, or the name of a player or a
-    file.
+    ``player`` is a policy, a `Solution` (for its ``choice``), a loaded agent or strategy, a `Player`, or the name of a
+    player or a file.
     """
     import_module(import_later["policy_of"])
     if (of_type := policy_of.dispatch(type(player))) is not policy_of.dispatch(object):

@@ -71,9 +71,9 @@ _ADVICE = {
 def open_to_read(path: Path, warning: type[Warning] = DataWarning) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games for reading. Check all rows if the file has changed since the last check.
 
-    Invalid rows and their games are omitted and listed in a warning of the class ``warning``. A database of an older
-    version or with invalid rows is read through a migrated temporary copy. A file without tables, which remains if a
-    process is killed before its first commit, is read as a database without games.
+    Invalid rows and their games are omitted, and a warning of the class ``warning`` describes them. A database of an
+    older version or with invalid rows is read through a migrated temporary copy. A file without tables, which remains
+    if a process is killed before its first commit, is read as a database without games.
     """
     _require_file(path)
     # SQLite needs write access to roll back an unfinished change. The mode "rw" also allows read-only files.

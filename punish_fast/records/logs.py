@@ -15,7 +15,7 @@ its ids are Unix seconds. Ids of this program are random and below 2^53, because
 JSON. In the second layout, bots have ``bot_parameters`` even if their temperature is unknown, but human players do not.
 
 A file contains a list of objects, a single object, or one object per line. State codes are text, or numbers in any
-exact notation. A file in which all objects are malformed is rejected. In other files, games with malformed or
+notation with all digits. A file in which all objects are malformed is rejected. In other files, games with malformed or
 contradictory objects are omitted and reported. If a file is truncated or contains an invalid object of an unknown game,
 games that lack a view of a breath are also omitted and reported.
 """

@@ -20,7 +20,7 @@ from itertools import count
 from punish_fast.runtime.errors import JOINERS, PunishFastError, brief, joins, printable
 
 MAX_NAME = 60
-# Maximum number of characters in a stored name. Old versions and the original program stored names of any length.
+# Maximum number of characters in a stored name. Old versions and the original program did not apply `MAX_NAME`.
 LONGEST_NAME = 10 * MAX_NAME
 NAMES = f"names of 1 to {MAX_NAME} printable characters"
 

@@ -1,4 +1,4 @@
-"""Strategy files, which are small enough to share, and checkpoints to resume the equilibrium solver.
+"""Strategy files, and checkpoints of the equilibrium solver.
 
 A policy under ``memoryless`` is stored as a table of exact float64 probabilities. Finer models have millions of states,
 so their probabilities are rounded to multiples of 1 / 65535 and compressed. The reader normalizes the probabilities in

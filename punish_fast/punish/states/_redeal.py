@@ -97,8 +97,8 @@ def redeal(layout, piles, sizes, joining, codes, weights):
 def count_deals(layout, piles, sizes, joining, ways):
     """Return the number of deals that `redeal` lists.
 
-    Set ``ways[kind, lack, drawn, shown]`` to the number of ways to draw ``drawn`` cards and reveal ``shown`` cards of
-    the kinds before ``kind`` if ``lack`` of these cards are missing from the discard pile.
+    Set ``ways[kind, lack, drawn, shown]`` to the number of deals of ``drawn`` cards to the hand and ``shown`` revealed
+    cards of the kinds before ``kind`` in which ``lack`` cards are missing from the discard pile.
     """
     draws, reveals = layout.hand_size - sizes[0], layout.reveal_size
     ways[:] = 0
@@ -133,7 +133,7 @@ def joining_cards(layout, reshuffles, drawn):
 def count_redeals(blocks, layout, reshuffles, layer, rows):
     """Count the possible deals after each state in the given blocks, and find the owner of each row.
 
-    The owner is the first row of the block with the same deals. `count_entries` describes ``rows``.
+    The owner of a row is its block's first row with the same deals. `count_entries` describes ``rows``.
     """
     state_ptr, first_row, lengths, owner = rows
     shape = (N_KINDS + 1, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1)

@@ -92,7 +92,7 @@ def find_block(layer, cards):
 
 @routine
 def row_of(layer, block, status):
-    """Return the index of a state in a layer."""
+    """Return the index of the state with a given block of a layer and a given status."""
     return layer.first[block] + layer.rank[layer.kind[block], status]
 
 

@@ -1,11 +1,10 @@
 """Outcomes of one breath, tabulated by status and independent of the cards.
 
-A breath changes cards and status independently. The player's pick leaves the hand, and up to three unseen cards *join*
-the discard pile: the player's draw for a feint, the enemy's pick and the enemy's draw. The next status depends on the
-previous status and the two resolved cards. A *way* to act is to resolve one of five cards, to feint or to rest. For
-every status and way, the successors are therefore listed once as *outcomes*: a win, a loss, or the joining cards and
-the next status. A *play* consists of the player's draw, the enemy's pick and the enemy's draw. Plays with the same
-outcome are merged only in this module.
+Given the picks and draws, a breath changes cards and status independently. The player's pick leaves the hand, and up to
+three unseen cards *join* the discard pile: the player's draw for a feint, the enemy's pick and the enemy's draw. The
+next status depends on the previous status and the two resolved cards. A *way* to act is to resolve one of five cards,
+to feint or to rest. For every status and way, the successors are therefore listed once as *outcomes*: a win, a loss, or
+the joining cards and the next status. A *play* consists of the player's draw, the enemy's pick and the enemy's draw.
 
 Joining cards are numbered ``56 * draw + multiset``. Under ``memoryless``, ``draw`` is 0, and the multiset contains all
 joining cards. If a model distinguishes the two players' cards, ``draw`` is the kind of the player's draw plus 1 (0 for

@@ -23,7 +23,7 @@ from punish_fast.punish.transitions.tensor import TERMINAL_REWARD, build_compact
 class MatrixFree(Process):
     """Process that computes its transitions on demand."""
 
-    # Each layer leads only to the next layer, and the last layer leads to the first.
+    # Each layer leads only to the next layer (the last layer to the first), or to a win or a loss.
     is_cycle = True
     rows_pay_ends = True
 
@@ -93,7 +93,7 @@ def fitting_process(
     progress: Progress | None = None,
     memory_limit: int | None = None,
 ) -> Process:
-    """Build the process against an enemy in the fastest mode that fits into memory (see `tensor.build_compact`).
+    """Build the process of `tensor.build_compact`, in the fastest mode that fits into memory.
 
     ``memory_limit`` is in bytes. By default, it is the memory of the machine or container. Raise `MemoryError` if no
     mode fits.

@@ -123,7 +123,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     """Read a model in the Unified Markov Binary format, which Storm, PRISM and Modest write.
 
     Args:
-        path: UMB file, which may be compressed.
+        path: UMB file, possibly compressed.
         normalize: Whether to divide the probabilities of each choice by their sum. By default, the sum must be 1 within
             1e-12.
 
