@@ -33,7 +33,7 @@ class GameCommands(NamedTuple):
     # Evaluates the agents in an `EvaluationRequest`.
     evaluate: Callable[[Any, EvaluationRequest, Stage], dict[str, Any]]
     # Solves the game from a position (second argument, "" for the initial state), or None if this is not possible. If
-    # the third argument is False, only the winner is computed.
+    # the third argument is False, only the winner is computed. Games other than Connect Four ignore both arguments.
     solve: Callable[[Any, str, bool, Stage], dict[str, Any]] | None
 
 
@@ -75,7 +75,7 @@ def _solve(game: Game, _position: str, _exact: bool, stage: Stage) -> dict[str, 
 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
-    """Return the best response's win probability against random play in each seat, or None if ``seats`` is False.
+    """Return the best response's win probability against random play, or None for seats that are False in ``seats``.
 
     JSON keys:
         first (number or null, from 0 to 1): Win probability if the best response moves first. Null if it is not safe.

@@ -260,7 +260,7 @@ class MoveValue(NamedTuple):
 
     action: int
     value: int  # 1 if the player who takes the action wins, 0 for a draw, -1 if this player loses.
-    plies: int | None  # Number of actions to the end, including this action, or None if it is a draw or unknown.
+    plies: int | None  # Number of actions to the end, including this action, or None if unknown or the value is 0.
     is_best: bool  # True if no other action is better.
 
 

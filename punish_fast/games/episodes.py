@@ -1,4 +1,4 @@
-"""Functions that play batches of games, and reconstruct the states of games from actions.
+"""Functions that play batches of games and matches, and reconstruct the states of games from actions.
 
 The actions of ``n`` games are an int16 array ``[n, n_plies]``, with `NONE` after the end of a game. Chance events are
 also actions. An illegal action ends the game. Learners store actions but not states, so files cannot contain
@@ -179,7 +179,8 @@ def play_out(
 ) -> np.ndarray:
     """Play ``n`` games to the end, and return the returns of all players, float32 ``[n, n_players]``.
 
-    A player who acts illegally has return -1. Raise `EpisodeError` if a game does not end within ``max_plies`` plies.
+    A player who acts illegally has return -1, and the others then have return 0. Raise `EpisodeError` if a game does
+    not end within ``max_plies`` plies.
     """
     played = retrace(vector, play(vector, movers, n, generator, max_plies))
     is_illegal = (played.action != NONE) & ~played.is_legal
@@ -230,8 +231,8 @@ def play_match(
 ) -> dict[str, MatchResult]:
     """Play a match between a player and identical opponents, and return the results by seat and in total.
 
-    The key of the total is ``both`` for two seats and ``all`` for three. ``n_games`` is rounded up so that the player
-    takes each of the `SEATS` equally often. Matches with the same seed start with the same cards.
+    Results have the keys `SEATS`. The key of the total is ``both`` for two seats and ``all`` for three. ``n_games`` is
+    rounded up so that the player takes each seat equally often. Matches with the same seed start with the same cards.
     """
     n_players = vector.game.n_players
     seats = [returns_in_seat(vector, player, opponent, k, -(-n_games // n_players), seed) for k in range(n_players)]

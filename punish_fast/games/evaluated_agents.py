@@ -21,8 +21,8 @@ class EvaluationRequest(NamedTuple):
     """Agents to evaluate, and the number of games."""
 
     agents: Sequence[str] = ()  # Names or files. If empty, the game's built-in agents.
-    games: int = GAMES  # Number of games in a match. Exact evaluations ignore it.
-    seed: int = 0  # Random seed of the matches.
+    games: int = GAMES  # Number of games in a match. Only games with hidden information use it.
+    seed: int = 0  # Random seed of the matches. Only games with hidden information use it.
     has_variant: bool = False  # True if the user has chosen options of the game.
 
 
@@ -62,7 +62,10 @@ def agents_of(
 
 
 def trained_values(game: Game) -> tuple[VectorGame, Values]:
-    """Return the game and the action values of the network included in the package."""
+    """Return the vector game and the action values of the network for a game that the package contains.
+
+    Raise `GameError` if the package contains no network for the game.
+    """
     require("jax", "optax")
     network = pretrained_network(game)
     if network is None:

@@ -150,7 +150,8 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
 def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> Game:
     """Build a game. ``options`` maps names to values. Missing options have default values.
 
-    Raise `GameError` if the game or an option is unknown, or if the game does not support the command ``verb``.
+    Raise `GameError` if the game or an option is unknown, a value is not allowed, or the game does not support the
+    command ``verb``.
     """
     entry = entry_of(name, verb)
     unknown = [option for option in options if option not in entry.options]
@@ -166,7 +167,7 @@ def describe(game: Game) -> dict[str, Any]:
 
 
 def in_words(game: Game) -> str:
-    """Return the name and parameters of a game, such as ``"tapnswap (limit 5, roll_over False)"``."""
+    """Return the name and parameters of a game, such as ``"incan-gold (artifact_value drawn)"``."""
     parameters = ", ".join(f"{name} {value}" for name, value in game.parameters().items())
     return f"{game.name} ({parameters})" if parameters else game.name
 

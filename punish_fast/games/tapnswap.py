@@ -30,7 +30,7 @@ import numpy as np
 from punish_fast.games.contract import Game, GameError
 from punish_fast.games.enumeration.positions import enumerate_positions
 
-# Maximum limit. For higher limits, the tables of positions would be too large.
+# Maximum limit. It bounds the number of positions.
 _MAX_LIMIT = 16
 # Space between the two hands in a drawing, and width of the column of names in characters.
 _GAP = "     "

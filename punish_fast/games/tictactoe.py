@@ -141,7 +141,7 @@ class TicTacToe(SquareGame):
         )
 
     def draw(self, state: TicTacToeState, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - see Game
-        """Draw the board, with a number on each empty square and the names of both players."""
+        """Draw the board below the names of both players, with a number on each square that can be chosen."""
         free = {square: str(square + 1) for square in self.actions(state)}
         cells = [free.get(square, " XO"[cell]) for square, cell in enumerate(self.cells(state))]
         rows = ["|".join(f" {cell} " for cell in row).rstrip() for row in np.reshape(cells, (_SIDE, _SIDE))]

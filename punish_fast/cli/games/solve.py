@@ -18,7 +18,7 @@ JSON keys:
     certified (boolean): Always true, because the values are verified.
     best_response_vs_random (object): Best response to the random player.
         *_response
-    safe_best_response_vs_random (object): Best response among the policies that never give away a win or a draw.
+    safe_best_response_vs_random (object): Best response among the policies that never let the opponent force a win.
         *_response
     random_vs_random (number, from 0 to 1): Win probability of the first player if both players are random.
     line (list of strings): Moves of perfect play.

@@ -16,7 +16,8 @@ JSON keys:
         epsilon (number, from 0 to 1): For a network, share of random moves in training.
         *measure
         earlier (list of numbers): For a network, points against each earlier snapshot.
-    evaluation (object or null): Strength of a deep Q-network. Null if the game is large or endless.
+    evaluation (object or null): Strength of a deep Q-network. Null if the game is large or endless, or if the time
+        limit is reached.
         *AgentEvaluation
     searches (list of objects): Strength of MuZero for several numbers of simulations.
         simulations (integer): Number of simulations. 0 for play without a search.
@@ -68,8 +69,8 @@ class TrainOptions(LearningOptions):
     games: int | None = option("Number of games.  [default: 200000, or those left of the agent of --from]", min=1)
     time: float | None = option("Time limit. Without --games, train networks until then.", metavar="SECONDS", min=0)
     former: Path | None = option(
-        "Train this agent further, replacing its file unless -o is given. Without --games and --against, complete an "
-        "interrupted run if the file contains one.",
+        "Train this agent further, replacing its file unless -o is given. Without --games, --against and --time, "
+        "complete an interrupted run if the file contains one.",
         "--from",
         metavar="FILE.h5",
         writes=True,

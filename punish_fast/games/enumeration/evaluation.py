@@ -39,12 +39,11 @@ class AgentEvaluation:
         second (object): Games against random play as the second player.
             *_shares
         losing_lines (object): Numbers of lines of play that the agent loses.
-            first (integer or null): Number of lines lost as the first player.
-            second (integer or null): Number of lines lost as the second player.
-        keeps_value (number or null, from 0 to 1): Mean probability that the agent's move keeps the value of the
-                position.
-        keeps_choice (number or null, from 0 to 1): The same probability over the positions in which some move gives
-                away the value.
+            first (integer): Number of lines lost as the first player.
+            second (integer): Number of lines lost as the second player.
+        keeps_value (number, from 0 to 1): Mean probability that the agent's move keeps the value of the position.
+        keeps_choice (number, from 0 to 1): The same probability over the positions in which some move gives away the
+                value.
     """
 
     # Exact scores against random play, when moving first and when moving second.
@@ -54,7 +53,7 @@ class AgentEvaluation:
     # Mean probability that the agent's action preserves the value of the position: over all nonterminal positions, and
     # over the positions with at least one action that does not preserve the value.
     keeps_value: float
-    keeps_choice: float
+    keeps_choice: float  # 1 if there are no such positions
 
 
 def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -> np.ndarray:

@@ -58,7 +58,7 @@ def evaluate(game: Gwent, request: EvaluationRequest, stage: Stage) -> dict[str,
 
 
 def _load(path: Path) -> DqnLearner:
-    """Load a network trained with any decks, because features do not depend on the decks."""
+    """Load a network trained with any decks, because features have the same form for all decks."""
     network = load_as(path, DqnLearner)
     if network.game.name != Gwent.name:
         raise GameError(f"{printable(str(path))}: its game is {network.game.name}, not gwent")

@@ -23,8 +23,8 @@ differences in strength do not affect it.
 Fitness varies because decks differ in strength and because games are random. Luck that favors one deck hurts its
 opponent, so the variance of fitness due to luck is ``e^2 n / (n - 1)`` on average. The *spread*, which estimates the
 standard deviation of true strengths, is the square root of the remaining variance, or 0 if the remaining variance is
-negative. If the spread exceeds the standard error, more than half of the variance is due to strength, so selection by
-fitness favors strong decks over lucky decks.
+negative. If the spread is much greater than the standard error, most of the variance is due to strength, so selection
+by fitness favors strong decks over lucky decks.
 """
 
 import math
@@ -91,7 +91,7 @@ def play_round_robin(
 ) -> RoundRobin:
     """Run a round-robin tournament of decks, integers ``[n_decks, width]``, padded with zeros.
 
-    ``policy``, one of `players.POLICIES`, plays both seats. ``games``, an even number, is the number of games per pair.
+    ``policy``, one of `movers.POLICIES`, plays both seats. ``games``, an even number, is the number of games per pair.
     Decks swap seats in half of these games. ``on_games`` is called with the number of games done and the total.
     """
     first, second = np.triu_indices(len(decks), k=1)
@@ -145,7 +145,7 @@ class SearchMethod(CheckedMethod):
     games: int = hyperparameter(400, (2, 1_000_000), "Even number of games per pair of decks in each generation.")
     survivors: int = hyperparameter(10, (1, 999), "Number of fittest decks that survive.")
     newcomers: int = hyperparameter(5, (0, 999), "Number of random decks added to each generation.")
-    # With a smaller deviation, most decks would not change after rounding.
+    # With a much smaller deviation, most decks would not change after rounding.
     deviation: float = hyperparameter(0.7, (0.3, 100.0), "Standard deviation of changes to the cards of offspring.")
     player: str = hyperparameter("rule-of-thumb", POLICIES[::-1], "Policy that plays both seats in all games.")
 
@@ -285,7 +285,10 @@ def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
 
 
 def noise_of(history: list[Generation]) -> tuple[float, float]:
-    """Return the root mean squares, over all generations, of the spread and of the standard error of a fitness."""
+    """Return the spread and the standard error of a fitness, as square roots of mean variances over all generations.
+
+    The first value is 0 if the mean variance of strengths is negative.
+    """
     tournaments = [each.tournament for each in history]
     variance = sum(each.strength_variance for each in tournaments) / len(tournaments)
     square = sum(each.error**2 for each in tournaments) / len(tournaments)

@@ -65,10 +65,11 @@ def policy_mover(policy: np.ndarray) -> StayMover:
 def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
     """Build a player that follows an equilibrium of the first round in every round.
 
-    The decision depends on the treasures drawn, the number of hazards, the location of the artifact (deck or board)
-    and, after a player has left, on the points collected and the treasure on the board. Later rounds are approximated:
-    several artifacts in the deck or on the board count as one artifact of value 5. For the last player inside,
-    artifacts on the board count at their actual values, and the payoff is limited to the maximum of the first round.
+    The decision depends on the treasures drawn, the number of hazards, the location of the artifact (deck, board or
+    taken) and, after a player has left, on the points collected and the treasure on the board. Later rounds are
+    approximated: several artifacts in the deck or on the board count as one artifact of value 5. For the last player
+    inside, artifacts on the board count at their actual values, and the payoff is limited to the maximum of the first
+    round.
     """
     sets = equilibrium.sets
     rules = (sets.arrays, sets.places, (equilibrium.last, equilibrium.pair_stay, equilibrium.three_stay))

@@ -136,7 +136,7 @@ class DqnMethod(NetworkMethod):
     steps: int = hyperparameter(32, (0, 1024), "Optimizer steps after each round.")
     batch: int = hyperparameter(256, (1, 4096), "Samples per optimizer step.")
     renewal: int = hyperparameter(10, (1, 10_000), "Rounds between updates of the target network.")
-    max_plies: int = hyperparameter(200, (1, 1000), "Maximum number of plies; longer games are draws.")
+    max_plies: int = hyperparameter(200, (1, 1000), "Maximum number of plies; longer games are stopped.")
 
     @property
     def name(self) -> str:

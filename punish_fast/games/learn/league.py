@@ -47,7 +47,7 @@ LAYOUTS = {"league": {"points": ("float64", 2)}}
 
 
 class LeagueError(PunishFastError, ValueError):
-    """Raised if a folder does not match the league, or a grid is invalid."""
+    """Raised if a folder cannot be created or does not match the league, or a grid is invalid."""
 
 
 class AgentPlan(NamedTuple):

@@ -2,7 +2,7 @@
 
 All weights of a network are stored in one float32 vector, layer by layer, with the biases of a layer after its weights.
 Initial weights are uniform between plus and minus ``sqrt(6 / (n_in + n_out))``, where ``n_in`` and ``n_out`` are the
-fan-in and fan-out of the layer. Initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is
+fan-in and fan-out of the layer (Glorot and Bengio, 2010). Initial biases are zero. The shape of a dense layer is
 (inputs, outputs). The shape of a convolution is (side, side, input planes, output planes).
 
 A Q-network maps the features of a state to a value for each action. If the network has filters, features of shape

@@ -1,9 +1,9 @@
 """Q-learning agents that train against a random player, against themselves, or against both one after the other.
 
 ``_qlearning.py`` describes the algorithms. The results of a `QLearner` depend only on the game and on the learner's
-hyperparameters, random seed and sessions. A round ends at the next point of the learning curve. The measures of the
-learning curve are exact. The points are evenly spaced on a logarithmic scale of games, because agents improve fastest
-early in training.
+hyperparameters, random seed and sessions. A round ends at the next point of the learning curve or after 1,000,000
+games. The measures of the learning curve are exact. The points are evenly spaced on a logarithmic scale of games,
+because agents improve fastest early in training.
 """
 
 from collections.abc import Mapping, Sequence

@@ -61,9 +61,9 @@ class ExactStrength:
                 *_shares
             win_share (number, from 0 to 1): Share of games won against random play.
             draw_share (number, from 0 to 1): Share of games drawn against random play.
-            loss_share (number, from 0 to 1): Share of games lost against random play.
-            mistakes (integer or null): Number of positions in which the agent gives away a win or a draw. Null if
-                unknown.
+            loss_share (number, from 0 to 1): Share of games lost against random play, including illegal moves.
+            mistakes (integer or null): Number of positions in which the agent gives away a win or a draw, or moves
+                illegally. Null if unknown.
             perfect (number or null, from 0 to 1): Share of positions without a mistake. Null if unknown.
         """
         positions = self.positions
@@ -104,7 +104,7 @@ class ExactStrength:
 
 
 class SampledStrength:
-    """Estimates of strength from sampled games, with the methods of `ExactStrength`."""
+    """Estimates of strength from sampled games. The methods have the same meaning as in `ExactStrength`."""
 
     def __init__(self, vector: VectorGame, games: int = _GAMES) -> None:
         """Store the game, and the number of games in a match. The games are divided equally among the seats."""
@@ -134,7 +134,7 @@ class SampledStrength:
         JSON keys:
             win (number, from 0 to 1): Share of games won.
             draw (number, from 0 to 1): Share of games drawn.
-            loss (number, from 0 to 1): Share of games lost.
+            loss (number, from 0 to 1): Share of games lost without an illegal move.
             illegal (number, from 0 to 1): Share of games lost by an illegal move.
         """
         movers = [own if each == seat else other for each in self._seats]

@@ -167,9 +167,9 @@ class NetworkTrainer(ABC):
         self.wanted = self.rounds
 
     def learn_round(self) -> None:
-        """Play a round and update the weights. An interrupt does not change the learner.
+        """Play a round and update the weights. Raise `LearnError` if the weights diverge.
 
-        Raise `LearnError` if the weights diverge.
+        An interrupt before the end of the round does not change the learner.
         """
         method = self.method
         played = self._remember(self._play(stream_of(self.seed, self.rounds, PLAY)))

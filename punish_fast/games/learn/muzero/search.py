@@ -99,7 +99,7 @@ class SearchPlan(NamedTuple):
     simulations: int  # number of simulations per search
     considered: int  # maximum number of actions considered at the root of a Gumbel search
     discount: float  # discount per action
-    is_noisy: bool  # True to add noise at the root during self-play
+    is_noisy: bool  # True to add noise at the root, for training
 
 
 class Found(NamedTuple):
