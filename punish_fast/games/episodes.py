@@ -25,9 +25,10 @@ def random_mover(_states: np.ndarray, legal: np.ndarray, generator: np.random.Ge
     return np.asarray((legal.cumsum(axis=1) > rank[:, np.newaxis]).argmax(axis=1))
 
 
-# Softmax temperature at which networks play and are evaluated if they were trained at a positive temperature. In Incan
-# Gold, such mixed play is almost as strong as greedy play, but harder to exploit: the best threshold player takes 22 %
-# of first places against two mixed networks, and 75 % against two greedy networks (docs/games/incan-gold.md).
+# Softmax temperature at which networks play if they were trained at a positive temperature. Incan Gold and Gwent Lite
+# also evaluate networks at this temperature. In Incan Gold, such mixed play is almost as strong as greedy play, but
+# harder to exploit: the best threshold player takes 22 % of first places against two mixed networks, and 75 % against
+# two greedy networks (docs/games/incan-gold.md).
 PLAY_TEMPERATURE = 0.03
 
 # Function that maps states, uint64 [n, n_words], to the values of all actions, float32 [n, n_moves].

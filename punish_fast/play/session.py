@@ -162,7 +162,7 @@ class PlaySession:
         return self._choices.get(seat)
 
     def take_back(self, seat: int) -> None:
-        """Take back the choice of a seat before it is revealed."""
+        """Take back the choice of a seat before it is revealed. Raise `ChoiceError` if there is none."""
         if self._choices.pop(seat, None) is None:
             raise ChoiceError(f"seat {seat}: there is no choice to take back")
 
@@ -226,7 +226,7 @@ class ServedPlayer(ABC):
     file: SolutionFile | None = None  # solution file, read on demand (None if the player is built in)
     is_light = False  # True if `open` needs only one processor
     moves_quickly = True  # False if the player needs `prepare` before each move
-    no_second: str | None = None  # reason why the player cannot move first (None if it can)
+    no_second: str | None = None  # reason why users cannot let the player move first (None if they can)
 
     @property
     @abstractmethod

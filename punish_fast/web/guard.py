@@ -2,8 +2,8 @@
 
 Any web page open in a browser can send requests to a server on the same machine. Therefore, the header ``Host`` of
 every request must contain a name of this server, to prevent DNS rebinding. The headers ``Origin`` and
-``Sec-Fetch-Site`` must show that the request does not come from a page of another site. Responses do not allow other
-origins.
+``Sec-Fetch-Site``, if present, must show that the request does not come from a page of another site. Links to the page
+are allowed. Responses do not allow other origins.
 
 Behind a proxy, browsers use another name, scheme and port. The server accepts names given by ``--allow-host`` with any
 scheme and port.

@@ -56,7 +56,10 @@ class OpenSessions:
         client: Client = _NOBODY,
         clock: float | None = None,
     ) -> Seat:
-        """Open a table for a user in a seat. Begin the game, or wait for a friend if ``clock`` is not None."""
+        """Open a table for a user in a seat. Begin the game, or wait for a friend if ``clock`` is not None.
+
+        Raise HTTPException 429 if there are too many games.
+        """
         self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
         match = player.match(dealt, secrets.randbits(64))
@@ -93,7 +96,7 @@ class OpenSessions:
     def play_again(self, seat: Seat) -> None:
         """Request another game between two users. The second request begins the game.
 
-        Raises HTTPException 409 if a user has left or the game is not over.
+        Raises HTTPException 409 if a user has left, the game is not over, or the opponent is an agent.
         """
         table = seat.table
         if table.clock is None or not table.is_over or len(table.seats) < 2:
@@ -191,7 +194,7 @@ class OpenSessions:
         # For each table, the number of games per address and per client.
         rank = {t: max((crowd[seat.client[:1]], crowd[seat.client[:2]]) for seat in t.seats) for t in held}
         if not whose and max(rank.values())[0] <= crowd[client[:1]] + 1:
-            # No address has more games than the address of this client, so clear a table of this address.
+            # Counting the new game, no address has more games than this client's, so clear a table of this address.
             held = [table for table in held if any(seat.client[:1] == client[:1] for seat in table.seats)]
         oldest = max(held, key=lambda table: (rank[table], now - table.chosen > _RECENT), default=None)
         if whose == client[:2]:

@@ -93,7 +93,7 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
     async def explain(digest: Digest, state: StateCode) -> dict[str, Any]:
         """Explain a state: the value of each action against each enemy action, and the enemy's likely hands.
 
-        If the agent is a strategy, the values assume optimal play against the strategy.
+        If the agent is a strategy or a built-in player, the values assume optimal play against this agent.
         """
         found = registry.find_punish(digest, "why")
         return await workers.answer(lambda: found.why(int(state)), found.has_explainer)

@@ -62,7 +62,7 @@ class BoundedProtocol(H11Protocol):
         self._watch()
 
     def resume_writing(self) -> None:
-        """Stop the timer, unless the server waits for another request."""
+        """Stop the timer, unless the server waits for the client to send data."""
         super().resume_writing()
         self._watch()
 

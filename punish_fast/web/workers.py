@@ -32,7 +32,7 @@ class Workers:
     A job waits for earlier jobs of the same kind from the same client. The queue holds a limited number of jobs from
     each address. If a request is canceled, its job is dropped unless the job has started.
 
-    The thread of the event loop handles requests. No other thread changes shared data.
+    Only the thread of the event loop handles requests and changes tables.
     """
 
     def __init__(self) -> None:

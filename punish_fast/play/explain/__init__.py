@@ -1,1 +1,1 @@
-"""Explanations of Punish: coach, values of choices, reviews and practice."""
+"""Explanations of Punish: coach, guide to the rules, values of choices, and reviews."""

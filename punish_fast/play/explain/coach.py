@@ -44,7 +44,7 @@ class Coach:
 def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
     """Return the win probability of every row against an enemy, assuming optimal play afterwards.
 
-    The solution is stored in the user's cache folder.
+    Solutions of large games are stored in the user's cache folder.
 
     Args:
         enemy: The enemy's policy, float64 ``[n_rows]``.
@@ -60,7 +60,8 @@ def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:
 def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) -> Solution:
     """Return the win probability of every row against an enemy, assuming that a given policy chooses afterwards.
 
-    The solution is stored in the user's cache folder. The array ``v`` holds the largest ``q`` of each state.
+    The array ``v`` holds the largest ``q`` of each state. Solutions of large games are stored in the user's cache
+    folder.
 
     Args:
         policy: Policy to evaluate, float64 ``[n_rows]``.

@@ -50,7 +50,7 @@ class Consequence:
     """Consequence of an action, given the enemy's action and the cards drawn for feints."""
 
     probability: float
-    value: float  # discounted value of the next position
+    value: float  # discounted value of the next position, or value of the win or loss
     state: State | None  # next position (None if the game is over)
     words: str  # damage, exhaustion, healing, win or loss, in words
 

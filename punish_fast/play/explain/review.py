@@ -1,9 +1,9 @@
 """Reviews of recorded games, choice by choice.
 
 The loss of a choice is ``v - q``, the win probability of the state minus the win probability of the action. A point is
-a loss of 0.01. Win probabilities assume optimal play after the action or, if an agent has discounted values, the
-agent's own policy. Losses refer to the enemy that the values were solved against. Other choices can be best against
-other enemies.
+a loss of 0.01. Win probabilities assume optimal play after the action or, if the values of an agent are discounted or
+belong to another redeal, the agent's own policy. Losses refer to the enemy that the values were solved against. Other
+choices can be best against other enemies.
 """
 
 from dataclasses import dataclass
@@ -157,7 +157,10 @@ def chances_of(agent: SolutionFile, space: StateSpace) -> Solution:
 
 
 def win_chances_of(player: Player, space: StateSpace) -> Solution:
-    """Return a player's win probabilities under the true redeal. The enemy is `random` if no enemy is recorded."""
+    """Return a player's win probabilities under the true redeal.
+
+    The enemy is the enemy recorded in an agent file and, for other players, `random`.
+    """
     if player.file is not None and player.file.kind == "agent" and player.resolve_temperature(None) is None:
         return chances_of(player.file, space)
     if player.is_naive and player.resolve_temperature(None) is None:

@@ -2,7 +2,7 @@
 
 The value of an action is the mean value of the next position over the enemy's hands, the enemy's choices and the cards
 drawn for feints. An explanation splits this mean by the enemy's action. The parts add up to the product of the action's
-row in the transition tensor (``punish/transitions/tensor.py``) and the vector of state values.
+row in the transition tensor (``punish/transitions/tensor.py``) and the vector of discounted state values.
 """
 
 from collections.abc import Iterator
@@ -119,7 +119,7 @@ class Explainer:
 
     Attributes:
         enemy: The enemy's policy, float64 ``[n_rows]``.
-        solution: The agent's values. Total rewards are converted to win probabilities.
+        solution: The agent's values. Undiscounted total rewards are converted to win probabilities.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Sessions of Punish: matches, players, the terminal and JSON for a page."""
+"""Sessions of Punish: matches, players, practice, the terminal and JSON for a page."""

@@ -1,7 +1,7 @@
 """Report for a user who wants to improve: results, trend, costly habits and the worst positions.
 
-The report compares every choice with the best choice against a reference player (``practice.py``), and the frequency of
-each play with its frequency under the reference player's policy (``study/habits.py``).
+The report compares every choice with the best choice against a reference player (``study/deviations.py``), and the
+frequency of each play with its frequency under the reference player's policy (``study/habits.py``).
 """
 
 from contextlib import suppress
@@ -83,7 +83,7 @@ def costly_habits(explainer: Explainer, choices: Choices, assessed: AssessedChoi
 def worst_positions(
     explainer: Explainer, choices: Choices, most: int = _POSITIONS, seed: int | None = None
 ) -> list[Question]:
-    """Return `recorded_questions`, or an empty list if no choice lost enough."""
+    """Return `recorded_questions`, or an empty list if there are none."""
     with suppress(NoAnswerError):
         return recorded_questions(explainer, choices, most, seed)
     return []

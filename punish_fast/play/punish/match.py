@@ -232,9 +232,8 @@ class Finished:
     def keep(self, space: StateSpace, database: Path | None) -> int:
         """Store the game in a database unless ``database`` is None, and return the game's id.
 
-        This method is not thread-safe.
-
-        ``space`` contains the states of the game under ``memoryless``.
+        This method is not thread-safe. ``space`` contains the states of the game under ``memoryless``. Raise
+        `RecordsError` if the game cannot be stored.
         """
         record = self.record()
         if database is not None:

@@ -12,7 +12,7 @@ _FEINT = ("f", "feint")
 
 
 class MoveError(PunishFastError, ValueError):
-    """Raised when a text is not a legal move. The message contains the reason and the legal moves."""
+    """Raised when a text is not a legal move. The message contains the reason, the legal moves or both."""
 
 
 def ask_move(ask: Ask, say: Tell, prompt: str, legal: Sequence[int], replied: Callable[[str], bool]) -> int:

@@ -68,7 +68,10 @@ def verdict_on(explainer: Explainer, question: Question, action: int) -> Verdict
 
 
 def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int | None = None) -> list[Question]:
-    """Draw questions from the costliest recorded choices. If ``seed`` is None, return the ``n`` costliest."""
+    """Draw up to ``n`` questions from the costliest recorded choices. If ``seed`` is None, return the costliest.
+
+    Raise `NoAnswerError` if no recorded choice lost at least `MOST_OF_RIGHT`.
+    """
     space = explainer.data.space
     index = indices_of(space, choices.decimal)
     if not (index >= 0).any():
@@ -95,7 +98,10 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
 
 
 def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Question]:
-    """Draw questions from the positions with the largest margins in simulated self-play of the enemy."""
+    """Draw up to ``n`` questions from the positions with the largest margins in simulated self-play of the enemy.
+
+    Raise `NoAnswerError` if no margin is at least `MOST_OF_RIGHT`.
+    """
     stakes: dict[State, float] = {}
     for state in _simulated_states(explainer, _POSITIONS * n, seed):
         if state not in stakes and not state.enemy_exhausted:
@@ -128,6 +134,6 @@ def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State
 
 
 def _drawn(order: np.ndarray, n: int, seed: int) -> list[int]:
-    """Draw ``n`` of the first ``_POOL * n`` entries of ``order`` at random."""
+    """Draw up to ``n`` of the first ``_POOL * n`` entries of ``order`` at random."""
     pool = order[: _POOL * n]
     return [int(k) for k in np.random.default_rng(seed).permutation(pool)[:n]]

@@ -31,7 +31,7 @@ class PunishPresentation:
         self._rules = rules
 
     def rules(self) -> dict[str, Any]:
-        """Return the name of the rules, the cards with their effects, and all parameters of the rules."""
+        """Return the name of the rules, the cards with their effects, and parameters of the rules."""
         rules = self._rules
         numbers = "n_cards", "reveal_size", "deck_size", "hp", "hand_size", "breaths", "feints", "healing"
         return {

@@ -231,7 +231,7 @@ class PunishPlayer(Player, ServedPlayer):
         return report | {"words": view["words"], "against": against, "view": view}
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
-        """Return ``n`` practice questions, as a JSON-like object with ``rules`` and ``positions``."""
+        """Return up to ``n`` practice questions, as a JSON-like object with ``rules`` and ``positions``."""
         from punish_fast.play.punish.improvement import worst_positions
         from punish_fast.play.punish.practice import simulated_questions
 

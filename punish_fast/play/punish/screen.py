@@ -32,7 +32,10 @@ _CARD, _TITLE = 10, 14
 
 
 def open_console(stream: IO[str]) -> Console:
-    """Return a console for a stream, with 80 columns if the stream is not a terminal and ``COLUMNS`` is not set."""
+    """Return a console for a stream, with 40 to 100 columns.
+
+    If the stream is not a terminal and ``COLUMNS`` is not set, the console has 80 columns.
+    """
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     width = console.width if console.is_terminal or "COLUMNS" in os.environ else 80
     console.width = max(_NARROWEST, min(width, _WIDEST))

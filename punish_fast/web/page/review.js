@@ -43,7 +43,7 @@ async function showList(main, isCurrent) {
     return add();
   });
   main.replaceChildren(
-    title("Review", "Every finished game of Punish is saved. Open one to see the chance of winning over time, and the most costly choices."),
+    title("Review", "The recorded games of Punish. Open one to see the chance of winning over time, and the most costly choices."),
     h(
       "section",
       { class: "panel stack" },

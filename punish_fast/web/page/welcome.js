@@ -1,4 +1,4 @@
-/** Start page: a duel against one of three opponents, the other games, the rules, and further options. */
+/** Start page: a duel against one of several opponents, the other games, the rules, and further options. */
 
 import { allModels, get, pause } from "./api.js";
 import { choice, complain, h, svg, title, unseen } from "./dom.js";
@@ -8,7 +8,7 @@ import { keep, recall } from "./memory.js";
 
 const PUNISH = "punish";
 const LEVELS = ["easy", "medium", "hard"];
-// Maximum number of opponents in the first form; all others are under More.
+// Maximum number of opponents in the first form. All opponents are under More.
 const MOST_OPPONENTS = 6;
 // Levels of the other games, in words.
 const LEVEL_WORDS = { random: "beginner", casual: "medium", "rule-of-thumb": "medium", trained: "hard", perfect: "perfect" };
