@@ -75,7 +75,7 @@ def _solve(game: Game, _position: str, _exact: bool, stage: Stage) -> dict[str, 
 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
-    """Return the best response's win probability against random play, or None for seats that are False in ``seats``.
+    """Return the best response's win probability against random play in each seat that is True in ``seats``.
 
     JSON keys:
         first (number or null, from 0 to 1): Win probability if the best response moves first. Null if it is not safe.

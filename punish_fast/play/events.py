@@ -77,7 +77,7 @@ class Reshuffle(Event):
 class End(Event):
     """End of the game."""
 
-    winner: int | None  # seat that won (None if there is no single winner)
+    winner: int | None  # seat that won (None if several players share first place)
     both_fell: bool = False  # True if both players lost their last HP and the lower card won
 
 

@@ -7,7 +7,7 @@ A recorded choice ``a`` in an information state ``s`` loses
 where ``Q(s, b)`` is the win probability after action ``b`` if both sides then follow the policy. The deals and the
 policy determine the distribution of the enemy's hand. The loss refers to an enemy that follows the policy, not to the
 actual opponent. If the record does not determine the information state, ``Q`` is a mean over all possible states
-(``reconstruction.py``).
+(``reconstruction.py``). `assess_by_values` takes ``Q`` from the caller instead.
 
 Standard errors of means are clustered by game, because choices in the same game are dependent.
 """

@@ -1,7 +1,7 @@
 """Costly habits: plays that a player chooses more often than a reference player in a given situation.
 
-The cost of a habit is the win probability lost by its choices, times the share of these choices that exceeds the
-reference player's frequency. A play counts only in its costliest situation, so no choice belongs to two habits.
+The cost of a habit is the win probability lost by its choices per game, times the share of these choices that exceeds
+the reference player's frequency. A play counts only in its costliest situation, so no choice belongs to two habits.
 """
 
 from typing import NamedTuple

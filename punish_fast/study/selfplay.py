@@ -64,6 +64,9 @@ def self_play(graph: GameGraph, policy: np.ndarray) -> SelfPlay:
     Args:
         graph: The game under any information model.
         policy: float64 ``[n_rows]``, the probability of each row's action in its state.
+
+    Raises:
+        DuelError: If a game might not end.
     """
     duel = head_to_head(graph, policy, policy)
     visits = np.zeros(graph.n_full)

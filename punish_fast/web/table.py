@@ -29,7 +29,7 @@ class OpenSession:
     """Game of a user against agents, or of two users."""
 
     player: ServedPlayer  # opponent (in a game between two users, the agent that defines the rules)
-    temperature: float | None  # softmax temperature that the user chose for the opponent (None for none)
+    temperature: float | None  # softmax temperature of the opponent (None if the user did not choose one)
     session: PlaySession  # progress of the game
     match: Match  # full state, including hidden information
     seed: int  # random seed of the deals (the agent's choices use a separate secret seed)

@@ -3,10 +3,10 @@
 JSON keys:
     agents (object of strings by agent): Description of each built-in agent.
     rules (object of strings by preset): Description of each preset.
-    files (list of objects): Files of the folder.
+    files (list of objects): Files of the folder with the suffix .h5 or .toml.
         file (string): Path of the file.
         kind (string or null): Kind of the file. Null if it cannot be read.
-        rules (string or null): Name of the rules. Null for files of other games.
+        rules (string or null): Name of the rules. Null for files of other games and if the file cannot be read.
         about (string): Description of the file, or the reason why it cannot be read.
 """
 

@@ -60,15 +60,15 @@ def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> 
         loss_value (number, values): Value of a loss.
         win_probability (number, from 0 to 1): For an agent with the objective `reach-probability` or discount 1, win
             probability.
-        lower (number, from 0 to 1): Lower bound on `win_probability`.
-        upper (number, from 0 to 1): Upper bound on `win_probability`.
+        lower (number, from 0 to 1): Lower bound on `win_probability`, for the objective `reach-probability`.
+        upper (number, from 0 to 1): Upper bound on `win_probability`, for the objective `reach-probability`.
         best (integer): For an agent, index of the best action in `actions`.
         outcomes_of (string): Action whose outcomes are listed, for a file with a tensor.
         outcomes (list of objects): Most likely outcomes, in descending order of probability.
             probability (number, from 0 to 1): Probability of the outcome.
             successor (string): State code after the breath, `win` or `loss`.
             text (string): Changes during the breath, in words.
-            value (number, values): Value of the successor.
+            value (number, values): For an agent, value of the successor, unless the game is over.
     """
     report: dict[str, Any] = {
         "state": str(to_decimal(state)),

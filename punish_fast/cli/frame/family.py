@@ -41,7 +41,7 @@ def epilog_of(examples: Iterable[str], variables: Mapping[str, str | None]) -> s
 
 
 def folded(command: str) -> list[str]:
-    """Split a long command into lines that begin with an option. All but the last end with a backslash."""
+    """Split a long command into lines before its options. All lines but the last end with a backslash."""
     text = re.sub(" (?!-)", _SPACE, command)
     lines = textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     return " \\\n".join(lines).replace(_SPACE, " ").splitlines()

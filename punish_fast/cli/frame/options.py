@@ -66,7 +66,8 @@ def option(
         flags: A short flag, such as ``-q``, or a long flag that is not the field's name, such as ``--from``.
         default: Default value. MISSING if the option is required. The default of an annotated type is not used.
         writes: True if the option names an output or deletes something. It then has no environment variable.
-        complete: Function that returns shell completions of an incomplete value. Known for ``AGENT`` and ``RULES``.
+        complete: Function that returns shell completions of an incomplete value. The metavars ``AGENT``, ``ENEMY`` and
+            ``RULES`` have default functions.
         settings: Further arguments of ``typer.Option``, such as ``min``, ``max`` and ``metavar``, by default ``N`` for
             an integer, ``X`` for another number and ``FILE`` for a path.
     """

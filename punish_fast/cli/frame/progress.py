@@ -100,7 +100,7 @@ class Progress:
         self.show(f"{stage}: {step} {sweeps}, error bound {bound:.2e} ({rate:.1f}/s)")
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
-        """Report the number of responses that an exploiter has tried and the win probability of the best response."""
+        """Report an exploiter's progress: the number of responses, games or iterations, and a win probability."""
         text = {
             "bayes": f"{number:,} games, {win_probability:.2%} won",
             "upper bound": f"iteration {number}, no opponent wins more than {win_probability:.2%}",
@@ -139,7 +139,7 @@ class Progress:
                     self._write(f"{self._line(now)}, {self.seconds:.0f} s")
 
     def show(self, text: str, is_last: bool = False, left: float = 0.0) -> None:
-        """Show the progress of a stage in one line. Do nothing if the previous line is too recent.
+        """Show the progress of a stage in one line. Print nothing if the previous line is too recent.
 
         ``left`` is an estimate of the remaining seconds, or 0 if unknown. Later lines count the estimate down to 0 and
         then omit it.

@@ -9,7 +9,7 @@ JSON keys:
             name (string): Name of the agent.
             games (integer): Number of training games.
             win_share (number, from 0 to 1): Share of games won against random play.
-            mistakes (integer or null): Number of positions where the agent gives away a win or a draw.
+            mistakes (integer): Number of positions where the agent gives away a win or a draw.
             is_rejected (boolean): True if training was undone because the trained agent lost to its earlier version.
             score (number, from 0 to 1): Mean points against the other agents.
             curve (list of objects): Learning curve.

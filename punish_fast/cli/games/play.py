@@ -4,7 +4,7 @@ JSON keys:
     game (string): Name of the game.
     variant (object): Options of the variant, with their values.
     players (list of strings): Names of the players, in the order of the seats.
-    winner (string or null): Name of the winner. Null for a draw.
+    winner (string or null): Name of the winner. Null if several players share first place or the game is unfinished.
     ended (boolean): False if a player left.
     actions (list of strings): Actions in words.
     story (list of strings): Events shown to you, in games with hidden cards or decisions.

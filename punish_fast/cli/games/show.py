@@ -10,8 +10,8 @@ JSON keys:
     moves (list of objects): Legal moves.
         move (string): Move in words.
         outcome (string): Outcome for the player to move: `win`, `draw` or `loss`.
-        plies (integer or null, plies): Number of moves of perfect play after this move. Null if the move draws.
-        best (boolean): True for the first best move.
+        plies (integer or null, plies): Number of moves to the end, including this move. Null if the move draws.
+        best (boolean): True for one of the best moves, which begins `line`.
     line (list of strings): Moves of perfect play.
 """
 

@@ -3,7 +3,7 @@
 JSON keys:
     reference (string): Name of the reference player.
     player (string): Name of the player.
-    choices (integer): Number of choices between legal actions.
+    choices (integer): Number of choices between two or more legal actions.
     games (integer): Number of games.
     win_rate (number, from 0 to 1): Share of games won.
     loss (number, from 0 to 1): Mean win probability lost in a game.
@@ -14,13 +14,13 @@ JSON keys:
         is_bot (boolean): True if the opponent is a bot.
         games (integer): Number of games.
         win_rate (number, from 0 to 1): Share of games won.
-        loss (number or null, from 0 to 1): Mean win probability lost in a game.
+        loss (number, from 0 to 1): Mean win probability lost in a game.
     trend (list of objects): Results by period.
         first (integer): Number of the first game, counted from 1.
         last (integer): Number of the last game.
         games (integer): Number of games.
         win_rate (number, from 0 to 1): Share of games won.
-        loss (number or null, from 0 to 1): Mean win probability lost in a game.
+        loss (number, from 0 to 1): Mean win probability lost in a game.
     habits (list of objects): Most costly habits.
         situation (string): Situation.
         play (string): Card, or `feint`.
@@ -41,7 +41,7 @@ JSON keys:
         best (string): Best action.
         win_probability (number, from 0 to 1): Win probability of the best action.
         loss (number, from 0 to 1): Win probability lost by the choice.
-        why (string): Reason, in one sentence.
+        why (string): Reason, in words.
     practice (string): Command that practices such positions.
 """
 

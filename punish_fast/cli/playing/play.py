@@ -6,13 +6,13 @@ JSON keys:
     players (list of strings): Names of the players, in the order of the seats.
     database (string or null): Database where the games were saved.
     games (list of objects): Finished games.
-        game (integer or null): Id of the game in the database. Null if it was not saved.
+        game (integer): Id of the game, in the database if it was saved.
         winner (string): Name of the winner.
         breaths (list of objects): Breaths of the game.
             states (list of strings): State codes of both players.
             actions (list of strings): Actions of both players.
-        worst (string or null): Your worst choice, in a sentence. Null if no choice lost a point, or if two users or two
-            agents played.
+        worst (string or null): Your worst choice, in a sentence. Null if no choice lost a point, if two users or two
+            agents played, or if the opponent is not memoryless.
 """
 
 from __future__ import annotations

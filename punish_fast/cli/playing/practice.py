@@ -11,7 +11,7 @@ JSON keys:
         best_action (string): Best action.
         loss (number, from 0 to 1): Win probability lost by the answer.
         right (boolean): True if the loss is below 0.01.
-        why (string): Reason, in one sentence.
+        why (string): Reason, in words.
         stake (number, from 0 to 1): Loss of the recorded choice. In simulated positions, loss of the second best
             action.
         game (integer or null): Id of the recorded game. Null in simulated positions.

@@ -65,8 +65,9 @@ class ServeOptions(CommonOptions):
 def serve(options: ServeOptions) -> None:
     """Serve a web page for playing Punish, exploring positions, reviewing games and practicing.
 
-    By default, only this machine can connect. The built-in opponents are always included. Press Ctrl-C to stop. All
-    finished games are saved. With --json, the command prints one line with the address when the server is ready.
+    By default, only this machine can connect. Some built-in opponents are always included. Press Ctrl-C to stop.
+    Finished games of Punish are saved, unless they have a seed or other rules than --rules. With --json, the command
+    prints one line with the address when the server is ready.
     """
     require("fastapi", "uvicorn")
     from punish_fast.web.server import address_of, listen, proxy_of

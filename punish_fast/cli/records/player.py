@@ -25,7 +25,7 @@ class PlayerOptions(CommonOptions):
     name: str = argument("NAME", "Name of the player.")
     database: DatabaseOption
     export: bool = option("Write all games of the player as a log.", default=False)
-    anonymize: bool = option("Replace the player's name with a number.", writes=True, default=False)
+    anonymize: bool = option("Replace the player's name with an alias.", writes=True, default=False)
     delete: bool = option("Delete the player and all of the player's games.", writes=True, default=False)
     yes: bool = option("Delete without asking.", writes=True, default=False)
     output: OutputOption = None

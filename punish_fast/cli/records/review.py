@@ -16,11 +16,11 @@ JSON keys:
             hp (list of integers, HP): Own HP and the enemy's HP.
             hand (string): Own hand, in words.
             action (integer): Action code.
-            name (string): Name of the action.
+            name (string): Name of the action, or `not legal`.
             best (string): Name of the best action.
             win_probability (number, from 0 to 1): Win probability of the best action.
-            loss (number or null, from 0 to 1): Win probability lost by the choice. Null if only one action is legal.
-            words (string or null): Loss in words.
+            loss (number or null, from 0 to 1): Win probability lost by the choice. Null if the choice is illegal.
+            words (string): Loss in words.
         worst (list of objects): Worst choices of the player.
             number (integer): Number of the breath in the game, counted from 1.
             words (string): Loss in words.

@@ -4,7 +4,7 @@ JSON keys:
     database (string): Database.
     games (integer): Number of games.
     breaths (integer): Number of recorded choices, one for each player and breath.
-    starting_states (integer): Number of different states at the start of recorded games.
+    starting_states (integer): Number of different recorded states in the first breath of a measure with full HP.
     starting_states_in_all (integer): Number of states at the start of a game under the rules.
     distinct_states (integer): Number of different states in recorded games.
     states_in_all (integer): Number of states under the rules, including win and loss.

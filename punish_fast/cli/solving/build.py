@@ -80,7 +80,7 @@ class ModelOptions(ComputeOptions):
         return stem if name == "notebook" else f"{name}-{stem}"
 
 
-# Names of stages in the report. ``build`` has only the first three.
+# Names of stages in the report. In reports of ``build``, the last two have 0 seconds.
 _STAGES = ("states", "tensor", "store", "solve", "openings")
 
 

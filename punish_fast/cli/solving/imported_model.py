@@ -9,7 +9,8 @@ JSON keys:
     rewards (list of strings): Names of the rewards.
     objective (string): Objective, as given.
     discount (number or null): Discount factor. Null if the objective has none.
-    method (string or null): Method that solved discounted rewards. Otherwise null.
+    method (string or null): For discounted rewards, solvers that were tried, with the reason why each but the last
+        failed. Otherwise null.
     tolerance (number, values): Maximum error bound.
     error_bound (number or null, values): Proven bound on the error of every value.
     converged (boolean): True if the error bound is within the tolerance.

@@ -20,7 +20,7 @@ class SolveOptions(ModelOptions):
     objective: str | None = option(
         "Maximize discounted rewards or the (undiscounted) probability of reaching a win. For a .umb file, a formula "
         "such as 'max P [F \"goal\"]'.  [default: reach-probability if cards are redealt from the discard pile and the "
-        "deck (such as tabletop) and --discount is not given; otherwise discounted]",
+        "deck (such as tabletop), without --discount and --method jacobi; otherwise discounted]",
         metavar="discounted|reach-probability|FORMULA",
         # Typer requires the parameter name `incomplete`.
         complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],

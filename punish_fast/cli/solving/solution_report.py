@@ -32,9 +32,9 @@ def solution_report(solution: Solution) -> dict[str, Any]:
         method (string): Method of the sweeps.
         tolerance (number or null, values): Maximum error bound. Null with `--sweeps`.
         sweeps (integer): Number of sweeps, including `policies`.
-        residual (number, values): Largest change in the last sweep.
+        residual (number, values): Largest change in the last sweep, or `error_bound` if the last step was not a sweep.
         error_bound (number or null, values): Proven bound on the error of every value. Null if no bound is known.
-        converged (boolean): True if the error bound is within the tolerance.
+        converged (boolean): True if the error bound is within the tolerance, and with `--sweeps`.
         policies (integer): Number of policies evaluated because sweeps converged too slowly.
         digest (string): Digest of the values.
         loss_value (number): Value of a loss.
@@ -51,12 +51,12 @@ def solution_report(solution: Solution) -> dict[str, Any]:
 def opening_report(source: ModelSource, mdp: Process, solution: Solution) -> dict[str, Any]:
     """Return the agent's win probability before the deal and with the worst and the best opening.
 
-    If the objective is reach-probability, bounds are included. Otherwise the agent is evaluated. Return no fields if
-    the transitions are not in memory or games might never end.
+    If the objective is reach-probability, bounds are included. Otherwise, the agent is evaluated. In this case, return
+    no fields if the transitions are not in memory or games might never end.
 
     JSON keys:
-        win_probability (number, from 0 to 1): Win probability of the agent before the deal. Missing if games might
-            never end, or if the transitions are not in memory.
+        win_probability (number, from 0 to 1): Win probability of the agent before the deal. For the objective
+            `discounted`, missing if games might never end, or if the transitions are not in memory.
         lower (number, from 0 to 1): Lower bound on `win_probability`, for the objective `reach-probability`.
         upper (number, from 0 to 1): Upper bound on `win_probability`, for the objective `reach-probability`.
         worst_opening (number, from 0 to 1): Win probability with the worst opening.

@@ -166,7 +166,7 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
 def _default_output(
     options: SolveOptions, origin: Rules | SolutionFile, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
-    """Return the default output path, with the model, objective and discount if they differ from the notebook."""
+    """Return the default output path, named after the model and, unless they are defaults, objective and discount."""
     from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT
 
     if isinstance(origin, Rules):

@@ -27,7 +27,7 @@ JSON keys:
         step (number or null, from -1 to 1): Gain from one more copy.
     kept (object of objects by card): Cards kept after a measure.
         share (number or null, from 0 to 1): Share of measures after which the card is kept.
-        over_fresh (number or null, from -1 to 1): Gain in win probability over a card from the deck.
+        over_fresh (number or null, from -1 to 1): Gain in win probability over a freshly drawn card.
         over_other (object of optional numbers by card, from -1 to 1): Gain in win probability over another kept card.
     frequencies (list of objects): Frequencies of plays, by situation.
         grouping (string): Kind of situation.
@@ -157,7 +157,7 @@ def _people_report(people: Deviations) -> dict[str, Any]:
     JSON keys:
         games (integer): Number of recorded games.
         recorded (integer): Number of recorded choices.
-        choices (integer): Number of choices between legal actions.
+        choices (integer): Number of choices between two or more legal actions.
         illegal (integer): Number of illegal choices.
         unknown (integer): Number of choices in states that no game reaches.
         certain (integer): Number of choices whose information state the log determines.

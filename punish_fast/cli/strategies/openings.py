@@ -1,7 +1,7 @@
 """``punish-fast openings``: show what to play with every opening hand, and the value of a card in hand.
 
 JSON keys:
-    file (string): Agent file.
+    file (string): File, or name of a built-in agent.
     is_chance (boolean): True if values are win probabilities.
     value_is (string): Unit of the values, in words.
     mean (number, values): Mean value over all openings.

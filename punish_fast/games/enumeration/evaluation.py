@@ -53,7 +53,7 @@ class AgentEvaluation:
     # Mean probability that the agent's action preserves the value of the position: over all nonterminal positions, and
     # over the positions with at least one action that does not preserve the value.
     keeps_value: float
-    keeps_choice: float  # 1 if there are no such positions
+    keeps_choice: float  # 1 without such positions
 
 
 def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -> np.ndarray:

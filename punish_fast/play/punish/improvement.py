@@ -29,7 +29,9 @@ _PERIODS, _FEWEST_GAMES = 4, 5
 
 
 def improvement(explainer: Explainer, choices: Choices, results: Results, player: str) -> dict[str, Any]:
-    """Return the report of the command ``improve``, except that the ``positions`` of a habit are `Question` objects.
+    """Return the results, trend and habits for the report of ``improve``.
+
+    The key ``positions`` of a habit lists `Question` objects.
 
     Args:
         explainer: Explainer of the best choices against the reference player.
