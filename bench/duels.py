@@ -7,9 +7,9 @@ PAWNN. The agents and the random player play a round-robin tournament, first gre
 temperatures. The benchmark also measures the costs of three assumptions: that wins are discounted, that cards are
 redealt only from the discard pile, and that all hands of the enemy are equally likely.
 
-A strategy file is compared with the built-in players of the arena, and with the notebook's greedy agents if the
-recorded games exist. If its information model is finer than `memoryless`, this comparison needs as much memory as
-solving the equilibrium.
+A strategy file is compared with the built-in players of the arena except the veteran and, if the recorded games exist
+and the rules are the standard rules, with the notebook's greedy agents. If the strategy's information model is
+finer than `memoryless`, this comparison needs as much memory as solving the equilibrium.
 """
 
 from __future__ import annotations

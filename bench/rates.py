@@ -6,7 +6,8 @@ run in one kernel, with the default deck, at random and by the rule of thumb. Ra
 all threads, and the best of three runs is reported.
 
 *Duels* are duels of Punish: seconds of exact evaluation, and simulated games per second on all cores. The simulated
-share of wins must be within four standard errors of the exact probability, ``|k / n - p| <= 4 sqrt(p (1 - p) / n)``.
+share of wins must be within four standard errors of the exact probability. The standard error is computed from pairs of
+games with the same cards and swapped seats.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ The argument ``one`` determines the type of numbers. With `fractions.Fraction(1)
 difference is a bug. With 1.0 probabilities are floats, as in a notebook. Benchmarks use floats.
 
 * `breath_1_states`, `successors` and `enumerate_states` enumerate the information states, breath by breath.
-  `successors` does not compute probabilities. The enemy's picked card and both players' draws can be any unseen cards.
+  `successors` returns no probabilities. The enemy's picked card and both players' draws can be any unseen cards.
 * `transition` computes the probabilities of one row. For a state s, an action a and an enemy strategy sigma,
 
       P(t | s, a) = sum over enemy hands h, enemy actions b and draws d, with play(s, a, b, d) = t,
@@ -17,8 +17,8 @@ difference is a bug. With 1.0 probabilities are floats, as in a notebook. Benchm
 * `Game` assigns indices to the states of a whole game and runs the published value iteration, episode by episode.
 
 Cards are numbers from 1 to 5 (guard, rush, dodge, strike, punish), and 0 stands for rest or no card. An action has two
-digits: the card, and 1 for a feint or 0 otherwise. Rest is 90. ``rules`` is any object with exactly the attributes of
-`Rules`. Other attributes are rejected, so that no rule of the package can be missing here.
+digits: the card, and 1 for a feint or 0 otherwise. Rest is 90. ``rules`` is any named tuple with the fields of `Rules`.
+Other fields are rejected, so that no rule of the package can be missing here.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Growth of time and memory with the size of the game, and time by number of threads.
 
-House rules with more cards, HP and breaths (``houses/``) define a family of games, from a tiny game to fifteen times
-the nonzeros of the notebook's game. For each game, a child process computes the states, the tensor and the values. If
-the time is ``c n^k`` for ``n`` nonzeros, the exponent ``k`` is the slope of the least-squares line through the
-logarithms of the median times. The exponent of memory is computed in the same way, after subtracting the peak memory
-before the game.
+House rules with different numbers of cards, HP and breaths (``houses/``) define a family of games, from a tiny game to
+fifteen times the nonzeros of the notebook's game. For each game, a child process computes the states, the tensor and
+the values. If the time is ``c n^k`` for ``n`` nonzeros, the exponent ``k`` is the slope of the least-squares line
+through the logarithms of the median times. The exponent of memory is computed in the same way, after subtracting the
+peak memory before the game.
 
 The line uses only games with at least `LEAST_NONZEROS` nonzeros. In smaller games, fixed costs of threads and chunks
 dominate, and would make the exponent too small.
@@ -89,7 +89,7 @@ def exponent(sizes: list[float], amounts: list[float]) -> float:
 def work(request: dict[str, Any]) -> dict[str, Any]:
     """Solve the game of ``rules`` ``repeats`` times. Return its sizes and the seconds of each stage.
 
-    The smallest game is solved first, to compile the kernels. The peak memory at this point (Python, libraries,
+    The rules ``tiny`` are solved first, to compile the kernels. The peak memory at this point (Python, libraries,
     compiled kernels) is the baseline.
     """
     from punish_fast.runtime._jit import set_threads

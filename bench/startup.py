@@ -2,8 +2,9 @@
 
 ``punish-fast solve --no-tensor`` with compiled kernels in the cache is compared with importing Numba, and ``--help``
 with importing Typer. The import times are lower bounds for any program that uses the libraries. The commands take
-turns. A cold start has an empty cache folder and compiles every kernel. Warm starts share a new cache folder, so the
-user's cache has no effect. The operating system reports the peak memory of each process.
+turns. A cold start has an empty cache folder and compiles every kernel that it calls. Warm starts use the cache folder
+of the first cold start, so the user's cache has no effect. The operating system reports the peak memory of each
+process.
 """
 
 from __future__ import annotations

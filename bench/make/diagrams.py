@@ -113,7 +113,7 @@ ROADS = (
         "a policy",
         LOOKS[3],
         (
-            Stop("mdp", "Solution.greedy"),
+            Stop("mdp", "Solution.policy"),
             Stop("store", "agent file"),
             Stop("arena", "Player.in_game", 0.62),
             Stop("equilibrium", "best_response", 1.25),
@@ -125,7 +125,7 @@ ROADS = (
         LOOKS[2],
         (
             Stop("web", "a user plays"),
-            Stop("play", "Session"),
+            Stop("play", "PlaySession"),
             Stop("records", "database"),
             Stop("enemies", "parless"),
             Stop("punish", "policy of all rows"),

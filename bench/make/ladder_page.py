@@ -2,10 +2,10 @@
 
 The docstring of ``punish_fast/mdp/ladder.py`` describes each rung in a section ``Rungs``::
 
-    elimination (`Total`): Policy iteration that evaluates each policy by an elimination without subtractions.
-        for: all of these
-        limits: 100 policies
-        next: fractions, because they have no rounding errors
+    loose bound (`Total`): The values of the elimination.
+        for: total rewards and probabilities
+        limits: an error bound of 1e-3 times the largest value
+        next: none
 """
 
 import re

@@ -1,8 +1,8 @@
 """Write the page ``docs/lessons.md``: ``python -m bench.make.lessons EQ.h5``.
 
-All numbers on the page, and all sentences that depend on the strategy, are in blocks between two HTML comments. The
-command generates the blocks and the figures from a strategy file. The block and the figure about mistakes in recorded
-games also need ``--db DB``.
+Tables and sentences that depend on the strategy are in blocks between two HTML comments. The command generates the
+blocks and the figures from a strategy file. The block and the figure about mistakes in recorded games also need the
+option ``--db``. The exploitability by opponents who remember all moves is outside the blocks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Make the file of the built-in opponent *veteran*: ``python -m bench.make.veteran EQ.h5``.
 
-A strategy file of 668,884 states is too large for a wheel. `thinned` keeps the states that are visited in self-play,
-and rounds the probabilities of their actions to fifteenths. Compute the strategy first, in about a minute::
+A strategy file of 668,882 states is too large for a wheel. `make` selects the states that self-play visits often
+enough. `thinned` keeps these states, and rounds the probabilities of their actions to fifteenths. Compute the strategy
+first, in about a minute::
 
     punish-fast equilibrium --rules tabletop --output eq.h5
     python -m bench.make.veteran eq.h5

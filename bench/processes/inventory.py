@@ -3,9 +3,9 @@
 This is the single-product model of Puterman (1994), "Markov Decision Processes", sec. 3.2. In the morning, ``s`` stored
 items and ``a`` ordered items are available, together at most ``capacity``. Customers buy items up to their demand, and
 the other items are stored. An order costs 4, and each ordered item costs 2. A sold item pays 8, and storing an item
-overnight costs 0.1. Demand has a Poisson distribution, truncated far out in the tail. Rows have many entries and depend
-only on ``s + a``. Since orders have a fixed cost, an (s, S) policy is optimal if single items can be ordered [Scarf
-1960].
+overnight costs 0.1. Demand has a Poisson distribution, truncated far out in the tail. Rows have many entries, and their
+transitions depend only on ``s + a``. Since orders have a fixed cost, an (s, S) policy is optimal if single items can be
+ordered [Scarf 1960].
 """
 
 from __future__ import annotations

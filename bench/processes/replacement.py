@@ -1,10 +1,10 @@
 """Replacement of two machines that wear out, with a shared cost of visits.
 
 This is the replacement problem of Howard (1960), "Dynamic Programming and Markov Processes", extended to two machines.
-A machine in condition ``i``, from 0 to ``worst``, costs ``5 (i / worst)^2`` in a period. Then its condition increases
-by 0 to 3, up to ``worst``, independently of the other machine. At the end of a period, before they wear, machines can
-be replaced by new ones for 8 each. A visit to replace one or both machines costs 6. Rows have up to sixteen successors
-with similar indices. Values decrease with both conditions.
+At the beginning of a period, machines can be replaced by new ones (condition 0) for 8 each. A visit to replace one or
+both machines costs 6. A machine in condition ``i``, from 0 to ``worst``, costs ``5 (i / worst)^2`` in the period. Then
+its condition increases by 0 to 3, up to ``worst``, independently of the other machine. Rows have up to sixteen
+successors. Values decrease with both conditions.
 """
 
 from __future__ import annotations

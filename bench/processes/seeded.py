@@ -16,8 +16,9 @@ grid
     A move goes ahead with probability 0.7 and in each other direction with probability 0.1. Moves against the border
     have no effect. Each cell has a random cost.
 
-About one state in a hundred is a goal, and one in a hundred must be avoided. In queues, the only goal is the empty
-state, and the only state to avoid is the full state.
+The first state and about one in a hundred others are goals. The last state and about one in a hundred others must be
+avoided, unless they are goals. In queues, the only goal is the empty state, and the only state to avoid is the full
+state.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ _AHEAD, _ASIDE = 0.7, 0.1
 
 
 class Seeded(NamedTuple):
-    """A random process, its goal, and a policy that reaches the goal."""
+    """A random process, its goal, states to avoid, and a policy that reaches the goal."""
 
-    mdp: MDP  # the process, with rewards of at most 1
+    mdp: MDP  # the process. No reward exceeds 1
     goal: np.ndarray  # bool ``[n_states]``, goal states
     avoid: np.ndarray  # bool ``[n_states]``, states to avoid, without goal states
-    guide: np.ndarray  # float64 ``[n_rows]``, a policy that soon reaches the goal from every state
+    guide: np.ndarray  # float64 ``[n_rows]``, a policy that reaches the goal from every state
 
 
 def make(kind: str, seed: int, largest: int = LARGEST) -> Seeded:

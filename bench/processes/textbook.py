@@ -1,7 +1,7 @@
 """Small processes of textbooks, and a large grid and a random process for comparison, each with its discount.
 
-Every process is written as a textbook would: for each state a list of actions, each with a reward and the probabilities
-of its successors. `PROBLEMS` lists them all.
+Most processes without a file of their own are built from lists: for each state the actions, with their rewards and the
+probabilities of their successors. `PROBLEMS` contains all processes.
 
 forest 10
     The forest of ``forest.py`` with ten age classes.
@@ -68,7 +68,7 @@ def _merged(outcomes: Iterable[tuple[int, float]]) -> dict[int, float]:
 
 
 def lake(side: int, slip: float) -> MDP:
-    """Return the frozen lake with ``side ** 2`` cells; a move turns left or right with probability ``slip`` each."""
+    """Return the frozen lake with ``side ** 2`` cells. A move turns left or right with probability ``slip`` each."""
     is_hole, goal = np.random.default_rng(1).random(side * side) < 0.15, side * side - 1
     is_hole[[0, goal]] = False
     moves = ((0, -1), (1, 0), (0, 1), (-1, 0))
@@ -110,7 +110,7 @@ def bus(most: int) -> MDP:
 
 
 def search(n_wages: int) -> MDP:
-    """Return the job search; the last ``n_wages`` states are accepted wages."""
+    """Return the job search. The last ``n_wages`` states are accepted wages."""
     wages, draw = np.linspace(10.0, 60.0, n_wages), dict.fromkeys(range(n_wages), 1 / n_wages)
 
     def actions(state: int) -> Actions:
@@ -122,7 +122,7 @@ def search(n_wages: int) -> MDP:
 
 
 def cars(most: int, moved: int) -> MDP:
-    """Return the car rental with at most ``most`` cars in each location; ``moved`` can change places in a night."""
+    """Return the car rental with at most ``most`` cars in each location, of which ``moved`` can be moved in a night."""
 
     def day(rented: float, returned: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the cars in the evening for each number in the morning, and the expected income."""
@@ -159,7 +159,7 @@ def growth(n_levels: int) -> MDP:
 
 
 def queue(room: int) -> MDP:
-    """Return the queue; its states are 0 to ``room`` customers."""
+    """Return the queue. Its states are 0 to ``room`` customers."""
     arrival, rates = 0.45, ((0.3, 0.0), (0.4, 2.0), (0.5, 5.0))
 
     def actions(n: int) -> Actions:
