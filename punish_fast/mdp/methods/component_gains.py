@@ -19,21 +19,23 @@ is at most ``d`` times the average of ``|r - g|``.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from math import fsum
+from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import TIE
 from punish_fast.mdp.chain.elimination import operations
 from punish_fast.mdp.chain.stationary import LARGEST_SHARE, stationary_weights
-from punish_fast.mdp.graph.row_selection import Restriction, first_marked, marks_at, restriction, rows_of_states
+from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
 from punish_fast.mdp.methods.gain_iteration import bias_of_best, groups
 from punish_fast.mdp.methods.rational import best_gain, is_small
 from punish_fast.mdp.model.limits import PRECISION, SolverLimits
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Unsolved
+from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment
 
 # Step size, as a share of a sweep's change. With a step size of 1, values in cycles might oscillate.
@@ -46,8 +48,7 @@ _LARGE = 1000
 _SHARE = 0.5
 
 
-@dataclass
-class _Bracket:
+class Bracket(NamedTuple):
     """Bounds on the maximum gains of components, and policies that attain the lower bounds."""
 
     lower: np.ndarray  # float64 ``[n_components]``
@@ -61,100 +62,91 @@ class _Bracket:
         with np.errstate(invalid="ignore"):
             return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
 
-    def is_wide(self, tolerance: float, precision: float = PRECISION) -> np.ndarray:
-        """Return a mask of brackets whose half-width exceeds both ``tolerance`` and ``precision`` times the gain."""
-        largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
-        return np.asarray(~(self.half_width <= np.maximum(max(tolerance, 2 * SMALLEST), precision * largest)))
 
+class Gains:
+    """Problem for the ladder (``ladder.py``): maximum gains within maximal end components."""
 
-@dataclass
-class ComponentGains(_Bracket):
-    """Maximum gains within an MDP's end components. Indices of states and rows in the bracket refer to ``part``."""
-
-    part: Restriction  # MDP restricted to the rows of end components
-    component: np.ndarray  # int64 ``[n_states of the part]``, index of each state's component
-    reason: str = ""  # names of the rungs tried
+    def __init__(self, mdp: MDP, number: np.ndarray, inside: np.ndarray, limits: SolverLimits) -> None:
+        # `number`: int64 [n_states], component of each state. `inside`: int64 [k], rows of all components. The
+        # tolerance in `limits` is the half-width of brackets to reach.
+        self.limits = limits
+        # MDP restricted to the rows of end components, to whose states and rows the brackets refer.
+        self.part = restriction(mdp, marks_at(mdp.n_rows, inside), np.empty(0))
+        # int64 [n_states of the part], index of each state's component
+        self.component = np.unique(number[self.part.states], return_inverse=True)[1]
+        self.sizes = np.bincount(self.component)
+        unknown = np.full(len(self.sizes), np.inf)
+        # Narrowest brackets.
+        self.bracket = Bracket(-unknown, unknown, np.zeros(len(self.part.states)), self.part.mdp.state_ptr[:-1].copy())
 
     @property
     def error_bound(self) -> float:
         """Half the width of the widest bracket."""
-        return float(self.half_width.max(initial=0))
+        return float(self.bracket.half_width.max(initial=0))
 
     @property
     def gain(self) -> np.ndarray:
         """Midpoints of the bounds, float64 ``[n_components]``."""
-        return np.asarray(self.lower / 2 + self.upper / 2)
+        return np.asarray(self.bracket.lower / 2 + self.bracket.upper / 2)
 
     @property
     def rows(self) -> np.ndarray:
         """The policy as rows of the original MDP, int64 ``[n_states of the part]``."""
-        return np.asarray(self.part.rows[self.choice])
+        return np.asarray(self.part.rows[self.bracket.choice])
 
-    def of(self, marked: np.ndarray) -> tuple[Restriction, np.ndarray]:
-        """Restrict ``part`` to marked components, bool ``[n_components]``. Also return each state's component."""
-        states, mdp = marked[self.component], self.part.mdp
+    def is_wide(self, tolerance: float, precision: float = PRECISION) -> np.ndarray:
+        """Return a mask of brackets whose half-width exceeds both ``tolerance`` and ``precision`` times the gain."""
+        largest = np.maximum(np.abs(self.bracket.lower), np.abs(self.bracket.upper))
+        return np.asarray(~(self.bracket.half_width <= np.maximum(max(tolerance, 2 * SMALLEST), precision * largest)))
+
+    def narrow(self, marked: np.ndarray, find: Callable[[MDP, np.ndarray, Bracket], Bracket | None]) -> None:
+        """Replace brackets of marked components, bool ``[n_components]``, by narrower ones.
+
+        ``find`` returns brackets of an MDP, given the component of each state and the current brackets.
+        """
+        states, mdp, own = marked[self.component], self.part.mdp, self.bracket
         part = restriction(mdp, rows_of_states(mdp, states), np.empty(0))
-        return part, (np.cumsum(marked) - 1)[self.component[states]]
-
-    def take(self, marked: np.ndarray, part: Restriction, found: _Bracket) -> None:
-        """Replace brackets of the marked components with narrower ones found in ``part``, the restriction to them."""
-        closer = found.half_width < self.half_width[marked]
+        choice = np.searchsorted(part.rows, own.choice[states])
+        now = Bracket(own.lower[marked], own.upper[marked], own.h[states], choice)
+        found = find(part.mdp, (np.cumsum(marked) - 1)[self.component[states]], now)
+        if found is None:
+            return
+        closer = found.half_width < now.half_width
         numbers = np.flatnonzero(marked)[closer]
-        self.lower[numbers], self.upper[numbers] = found.lower[closer], found.upper[closer]
+        own.lower[numbers], own.upper[numbers] = found.lower[closer], found.upper[closer]
         changed = np.isin(self.component[part.states], numbers)
         states = part.states[changed]
-        self.h[states], self.choice[states] = found.h[changed], part.rows[found.choice[changed]]
+        own.h[states], own.choice[states] = found.h[changed], part.rows[found.choice[changed]]
+
+    def narrow_each(self, marked: np.ndarray, find: Callable[[MDP, np.ndarray, Bracket], Bracket | None]) -> None:
+        """Narrow the brackets of marked components one at a time until the time is over."""
+        for k in np.flatnonzero(marked):
+            if not self.limits.is_over:
+                self.narrow(np.arange(len(marked)) == k, find)
+
+    def narrowed(self, precision: float = PRECISION) -> Exact | Unsolved:
+        """Return the gains, or `Unsolved` if some brackets are wide."""
+        found = Exact(self.gain, self.rows, self.error_bound, 0)
+        n_wide = int(self.is_wide(self.limits.tolerance, precision).sum())
+        return found if n_wide == 0 else Unsolved(f"wide bounds in {n_wide:,} components", found)
 
 
-@dataclass(eq=False)
-class Gains:
-    """Problem for the ladder (``ladder.py``): maximum gains within maximal end components."""
-
-    mdp: MDP
-    number: np.ndarray  # int64 ``[n_states]``, component of each state
-    inside: np.ndarray  # int64 ``[k]``, rows of all components
-    limits: SolverLimits  # the tolerance is the half-width of brackets to reach
-    found: ComponentGains = field(init=False)  # narrowest brackets
-
-    def narrowed(self, precision: float = PRECISION) -> ComponentGains | Unsolved:
-        """Return the brackets, or `Unsolved` if some are wide."""
-        n_wide = int(self.found.is_wide(self.limits.tolerance, precision).sum())
-        return self.found if n_wide == 0 else Unsolved(f"wide bounds in {n_wide:,} components", self.found)
-
-    def narrow_each(self, bracket: Callable[[MDP, np.ndarray], tuple[np.ndarray, ...] | None]) -> None:
-        """Narrow each wide bracket.
-
-        ``bracket`` returns bounds, new relative values and a new policy from an MDP and a policy. If it returns only
-        bounds, the relative values and the policy do not change.
-        """
-        for k in np.flatnonzero(self.found.is_wide(self.limits.tolerance)):
-            marked = np.arange(len(self.found.lower)) == k
-            part, _ = self.found.of(marked)
-            choice = np.searchsorted(part.rows, self.found.choice[part.states])
-            if not self.limits.is_over and (found := bracket(part.mdp, choice)) is not None:
-                self.found.take(marked, part, _Bracket(*(*found, self.found.h[part.states], choice)[:4]))
-
-
-def sweep_gains(problem: Gains) -> ComponentGains | Unsolved:
+def sweep_gains(problem: Gains) -> Exact | Unsolved:
     """Bracket the gains by up to 1,000 sweeps over all components together."""
     few = replace(problem.limits, max_sweeps=min(problem.limits.max_sweeps, _FEW_SWEEPS))
-    part = restriction(problem.mdp, marks_at(problem.mdp.n_rows, problem.inside), np.empty(0))
-    _, component = np.unique(problem.number[part.states], return_inverse=True)
-    problem.found = ComponentGains(**vars(_swept(part.mdp, component, few)), part=part, component=component)
+    problem.narrow(problem.sizes > 0, partial(_swept, limits=few))
     return problem.narrowed(0.0)
 
 
-def sweep_further(problem: Gains) -> ComponentGains | Unsolved:
+def sweep_further(problem: Gains) -> Exact | Unsolved:
     """Sweep the components with wide brackets up to the maximum number of times."""
     if problem.limits.max_sweeps <= _FEW_SWEEPS:
         return Unsolved("no sweeps are left")
-    wide = problem.found.is_wide(problem.limits.tolerance)
-    inner, component = problem.found.of(wide)
-    problem.found.take(wide, inner, _swept(inner.mdp, component, problem.limits))
+    problem.narrow(problem.is_wide(problem.limits.tolerance), partial(_swept, limits=problem.limits))
     return problem.narrowed()
 
 
-def _swept(mdp: MDP, component: np.ndarray, limits: SolverLimits) -> _Bracket:
+def _swept(mdp: MDP, component: np.ndarray, _: Bracket, limits: SolverLimits) -> Bracket:
     """Sweep until all brackets seem narrow enough or the maximum number of sweeps is reached. Return the brackets."""
     begins, order = groups(component)
     payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)
@@ -175,7 +167,7 @@ def _swept(mdp: MDP, component: np.ndarray, limits: SolverLimits) -> _Bracket:
     return _bracket(mdp, component, Double(h, np.zeros(len(h))), limits.tolerance)
 
 
-def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _Bracket:
+def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> Bracket:
     """Bracket the maximum gain of each component by backing up the relative values ``h``."""
     begins, rows, n_components = mdp.state_ptr[:-1], Rows.of(mdp, mdp.reward), int(component.max(initial=-1)) + 1
     with np.errstate(all="ignore"):
@@ -195,41 +187,42 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _B
     first = np.unique(component, return_index=True)[1]
     with np.errstate(invalid="ignore"):
         relative = h.high - h.high[first][component]
-    return _Bracket(earned, upper, relative, choice)
+    return Bracket(earned, upper, relative, choice)
 
 
-def improve_gains(problem: Gains) -> ComponentGains | Unsolved:
+def improve_gains(problem: Gains) -> Exact | Unsolved:
     """Narrow brackets by policy iteration, in small components together."""
-    found, limits = problem.found, problem.limits
-    wide, sizes = found.is_wide(limits.tolerance, 0.0), np.bincount(found.component)
-    large = np.flatnonzero(wide & (sizes > _LARGE))
-    for marked in (wide & (sizes <= _LARGE), *(np.arange(len(sizes)) == k for k in large)):
-        if not marked.any() or limits.is_over:
-            continue
-        part, component = found.of(marked)
-        if operations(part.mdp) < np.inf:
-            choice = np.searchsorted(part.rows, found.choice[part.states])
-            with np.errstate(all="ignore"):
-                bias = bias_of_best(part.mdp, component, choice, limits)
-            found.take(marked, part, _bracket(part.mdp, component, bias, limits.tolerance))
+    limits, wide = problem.limits, problem.is_wide(problem.limits.tolerance, 0.0)
+
+    def improved(mdp: MDP, component: np.ndarray, now: Bracket) -> Bracket | None:
+        if operations(mdp) == np.inf:
+            return None
+        with np.errstate(all="ignore"):
+            bias = bias_of_best(mdp, component, now.choice, limits)
+        return _bracket(mdp, component, bias, limits.tolerance)
+
+    if (small := wide & (problem.sizes <= _LARGE)).any() and not limits.is_over:
+        problem.narrow(small, improved)
+    problem.narrow_each(wide & ~small, improved)
     return problem.narrowed()
 
 
-def use_fractions_for_gains(problem: Gains) -> ComponentGains | Unsolved:
+def use_fractions_for_gains(problem: Gains) -> Exact | Unsolved:
     """Narrow the brackets of small components in rational arithmetic."""
-    problem.narrow_each(lambda mdp, choice: best_gain(mdp, choice) if is_small(mdp) else None)
+    wide = problem.is_wide(problem.limits.tolerance)
+    problem.narrow_each(wide, lambda mdp, _, now: Bracket(*best_gain(mdp, now.choice)) if is_small(mdp) else None)
     return problem.narrowed()
 
 
-def weigh_states(problem: Gains) -> ComponentGains | Unsolved:
+def weigh_states(problem: Gains) -> Exact | Unsolved:
     """Narrow the brackets of larger components without choices by their stationary weights."""
 
-    def bracket(mdp: MDP, _: np.ndarray) -> tuple[np.ndarray, ...] | None:
+    def weighed(mdp: MDP, _: np.ndarray, now: Bracket) -> Bracket | None:
         if mdp.n_rows > mdp.n_states or is_small(mdp) or (bounds := gain_of_chain(mdp)) is None:
             return None
-        return np.array(bounds[:1]), np.array(bounds[1:])
+        return now._replace(lower=np.array(bounds[:1]), upper=np.array(bounds[1:]))
 
-    problem.narrow_each(bracket)
+    problem.narrow_each(problem.is_wide(problem.limits.tolerance), weighed)
     return problem.narrowed()
 
 

@@ -29,7 +29,7 @@ from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.graph.end_components import Quotient, collapsed
 from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.ladder import climb
-from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
+from punish_fast.mdp.methods.component_gains import Gains
 from punish_fast.mdp.model import limits as options
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
@@ -141,23 +141,22 @@ def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> Av
     within, between = (replace(limits, tolerance=tolerance / 2) for limits in (within, between))
     mdp = normalized(mdp.expanded()).without_zeros()
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
-    climb(problem := Gains(mdp, quotient.number, quotient.inside, within))
-    gains = problem.found
+    climb(gains := Gains(mdp, quotient.number, quotient.inside, within))
     wide = gains.is_wide(tolerance / 2)
     if wide.any() and not (within.is_over and np.isfinite(gains.error_bound)):
-        k = int(np.where(wide, gains.half_width, -1.0).argmax())
+        k = int(np.where(wide, gains.bracket.half_width, -1.0).argmax())
         told = f"{within.max_sweeps:,} sweeps, and policy iteration unless there are too many states, prove only that"
         told += f" a component of {int((gains.component == k).sum()):,} states has an average reward from"
         cure = "use a larger tolerance or more sweeps"
-        raise SolveError(f"tolerance: {told} {gains.lower[k]:.9g} to {gains.upper[k]:.9g}; {cure}")
+        raise SolveError(f"tolerance: {told} {gains.bracket.lower[k]:.9g} to {gains.bracket.upper[k]:.9g}; {cure}")
     paying, terminals = quotient.mdp, quotient.mdp.terminal_reward
     reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
     reward[staying] = gains.gain
     ends = np.zeros(paying.n_states, dtype=bool)
     found = solve_by_component(paying.in_one_layer(), ends, Payoff(reward, terminals), between)
     # A bracket is irrelevant if the value of leaving is at least the bracket's upper bound.
-    matters = gains.upper > found.v[states_of_rows(paying)[staying]]
-    width = float(gains.half_width[matters].max(initial=0))
+    matters = gains.bracket.upper > found.v[states_of_rows(paying)[staying]]
+    width = float(gains.bracket.half_width[matters].max(initial=0))
     bound = float(np.nextafter(found.error_bound + width, np.inf))
     choice, inside = quotient.lifted_choice(found.choice), gains.part.states
     settled = (quotient.row[found.choice] < 0)[quotient.number[inside]]
@@ -169,13 +168,13 @@ def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> Av
         residual = earned.bias_residual + float(np.abs(gain - earned.gain).max())
         return replace(earned, gain=gain, error_bound=found.error_bound, bias_residual=residual, choice=found.choice)
     bias = np.zeros(mdp.n_states)
-    bias[inside[settled]] = gains.h[settled]
+    bias[inside[settled]] = gains.bracket.h[settled]
     bias, residual = _bias(mdp, gain, bias, choice, inside[settled], between)
     return AverageReward(gain, bias, found.error_bound, residual, choice, rows_of(mdp))
 
 
 def _first_of_ties(
-    quotient: Quotient, gains: ComponentGains, found: Exact, limits: SolverLimits
+    quotient: Quotient, gains: Gains, found: Exact, limits: SolverLimits
 ) -> tuple[Exact, AverageReward | None]:
     """Change the policy to the first of tied rows, whether they stay in a component or leave, if its gain is proved.
 
@@ -187,9 +186,9 @@ def _first_of_ties(
     values = np.full(mdp.n_rows, -np.inf)
     # Differences below half the width of a component's bracket count as ties.
     doubt = np.zeros(len(quotient.first))
-    doubt[states_of_rows(quotient.mdp)[is_staying]] = gains.half_width
+    doubt[states_of_rows(quotient.mdp)[is_staying]] = gains.bracket.half_width
     values[quotient.row[~is_staying]] = (q + doubt[states_of_rows(quotient.mdp)])[~is_staying]
-    values[gains.rows] = (q[is_staying] + gains.half_width)[gains.component]
+    values[gains.rows] = (q[is_staying] + gains.bracket.half_width)[gains.component]
     earned: list[AverageReward] = []
 
     def first(tied: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, endless_error, endless_states
 from punish_fast.mdp.graph.row_selection import restricted, rows_of_states, select_rows, states_of_rows, terminals_of
 from punish_fast.mdp.ladder import climb
-from punish_fast.mdp.methods.component_gains import ComponentGains, Gains
+from punish_fast.mdp.methods.component_gains import Gains
 from punish_fast.mdp.methods.exact_iteration import values_of_rows
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import MAX_SWEEPS, SolveError, SolverLimits, quiet
@@ -78,7 +78,7 @@ def _optimum_with_costs(mdp: MDP, endless: np.ndarray, names: Names, limits: Sol
     """
     number, _, inside = end_components(mdp)
     earning = earning_rows(mdp, number, inside)
-    if len(earning) and (signed_gains(mdp, number, earning, limits)[0].upper >= 0).any():
+    if len(earning) and (signed_gains(mdp, number, earning, limits)[0].bracket.upper >= 0).any():
         raise endless_error(endless, names)
     ends = terminals_of(mdp)
     graph = TransitionGraph(mdp)
@@ -100,9 +100,7 @@ def earning_rows(mdp: MDP, number: np.ndarray, inside: np.ndarray) -> np.ndarray
     return np.asarray(inside[np.isin(component, component[mdp.reward[inside] > 0])])
 
 
-def signed_gains(
-    mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverLimits
-) -> tuple[ComponentGains, np.ndarray]:
+def signed_gains(mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverLimits) -> tuple[Gains, np.ndarray]:
     """Bracket the maximum average reward of end components until its sign is known or precision is exhausted.
 
     ``rows``, int64 ``[k]``, contains the rows of the components. Also return a mask of the components whose sign is not
@@ -110,9 +108,8 @@ def signed_gains(
     """
     largest = float(np.abs(mdp.reward[rows]).max())
     for precision in _PRECISIONS:
-        climb(problem := Gains(mdp, number, rows, quiet(limits, precision * largest, MAX_SWEEPS)))
-        gains = problem.found
-        is_open = (gains.lower <= 0) & (gains.upper >= 0)
+        climb(gains := Gains(mdp, number, rows, quiet(limits, precision * largest, MAX_SWEEPS)))
+        is_open = (gains.bracket.lower <= 0) & (gains.bracket.upper >= 0)
         if not is_open.any():
             break
     return gains, is_open

@@ -296,7 +296,7 @@ def _missing(mdp: MDP, goal: np.ndarray, never: Ways, limits: SolverLimits) -> W
     row[state_of[free][::-1]] = free[::-1]
     if len(rows := inside[~np.isin(number[state_of[inside]], number[state_of[free]])]):
         gains, _ = signed_gains(mdp, number, rows, limits)
-        misses = gains.upper[gains.component] >= 0
+        misses = gains.bracket.upper[gains.component] >= 0
         row[gains.part.states[misses]] = gains.rows[misses]
     found = ~goal
     found[:n] = row >= 0
@@ -308,11 +308,11 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray, limits: Solver
     gains, is_open = signed_gains(mdp, number, earning, limits)
     if is_open.any():
         k = int(is_open.argmax())
-        low, high, n = 0 - gains.upper[k], 0 - gains.lower[k], int((gains.component == k).sum())
+        low, high, n = 0 - gains.bracket.upper[k], 0 - gains.bracket.lower[k], int((gains.component == k).sum())
         told = f"in a component of {n} states for an average of {low:.1e} to {high:.1e} per step, which may be 0"
         cure = "rewards of both signs cannot be minimized in this case"
         raise SolveError(f"reward: play can continue forever {told}; {cure}")
-    is_paid = gains.lower[gains.component] > 0
+    is_paid = gains.bracket.lower[gains.component] > 0
     paid = gains.part.states[is_paid]
     ways = TransitionGraph(mdp).may_reach(marks_at(mdp.n_columns, paid))
     ways.row[paid] = gains.rows[is_paid]
