@@ -1,10 +1,10 @@
 """Arrays of MDPs from the arrays of other libraries.
 
-Any sparse format, order, integer type or memory layout is accepted. The input is checked first. Then duplicate entries
-of a row are added up with compensated summation, and zeros are removed. A row whose exact sum differs from 1 by more
-than rounding is divided by that sum, so every probability is the given one divided by the exact sum, up to a few
-rounding units. Arrays that need no change are not copied. Error messages name the row, column and value of invalid
-input.
+Any sparse format, order, integer type or memory layout is accepted. The input is checked first. Then a row whose exact
+sum differs from 1 by more than rounding is divided by that sum, so every probability is the given one divided by the
+exact sum, up to a few rounding units. Duplicate entries of a row are added up with compensated summation. ``mdp.py``
+removes zeros. Rewards and the arrays of a matrix are not copied if they need no change. Error messages for invalid
+probabilities contain the row and the value.
 
 A table of all actions in all states, ``P[action, state, successor]``, is converted to one row for each state and
 action, ordered by state. A reward of minus infinity excludes an action from a state.
@@ -90,7 +90,7 @@ def from_dense(transitions: Any, reward: Any, normalize: bool, names: Names) -> 
 def from_table(
     matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool, names: Names = UNNAMED
 ) -> ModelArrays:
-    """Build an MDP in which all states have the same actions, except for excluded actions.
+    """Return the arrays of an MDP in which all states have the same actions, except for excluded actions.
 
     ``matrices`` contains the transitions of each action, ``[n_states, n_states]``. A row may contain duplicate columns.
     ``reward``, float64 ``[n_states, n_actions]``, is minus infinity for excluded actions.
@@ -193,7 +193,7 @@ def _distributions(matrix: csr_array, normalize: bool, name_of: Callable[[int], 
         indices = matrix.indices.astype(np.int32, copy=False)
         for_chunks(_probabilities.merge_columns, indptr, indptr, indices, matrix.data)
         matrix.eliminate_zeros()
-    # The only entry of a row may exceed 1 because of rounding.
+    # Because of rounding, an entry may exceed 1.
     data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
     return entries_of(matrix) | {"data": data}
 
@@ -287,7 +287,7 @@ def finite_numbers(name: str, given: Any) -> np.ndarray:
 
 @np.errstate(invalid="ignore")
 def whole_numbers(name: str, given: Any) -> np.ndarray:
-    """Convert whole numbers of any dtype to an int64 vector."""
+    """Convert whole numbers of any integer or float dtype to an int64 vector."""
     refuse_mask(name, given, ModelError)
     try:
         array = np.asarray(given)

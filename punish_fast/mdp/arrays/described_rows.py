@@ -49,7 +49,7 @@ class DescribedRows:
     """Rows of the states described so far, with successors in the order of their discovery."""
 
     def __init__(self, origin: str = "model", columns: Iterable[Hashable] = (), names: Names = UNNAMED) -> None:
-        """If given, ``columns`` are all states and terminals. Errors begin with the argument ``origin``."""
+        """If given, ``columns`` are all states and terminals in order. Error messages begin with ``origin``."""
         self.states, self.actions = _Numbers(), _Numbers()
         self._origin, self._names = origin, names
         self._form = _FORM if origin == "model" else "a pair (reward, {successor: probability})"
@@ -69,7 +69,7 @@ class DescribedRows:
                 paid, outcomes = choice
                 pairs = (outcomes, outcomes.values()) if isinstance(outcomes, _MAPPING) else zip(*outcomes, strict=True)
                 successors, p, *rewards = pairs
-                # Successors that are never reached are not explored.
+                # Successors of probability 0 are not explored.
                 if self._most_states == np.inf and 0 in p:
                     kept = [each for each in zip(successors, p, *rewards, strict=True) if each[1] != 0]
                     successors, p, *rewards = zip(*kept, strict=True) if kept else ((), ())

@@ -10,6 +10,7 @@ solved games of Punish, unequal values differ by at least 1e-10.
 **The policy of a solution.** A policy loses the difference between tied values each time it takes the row with the
 lower value. A solver therefore takes the first of tied rows only if the resulting policy provably attains the computed
 values up to the error bound. Otherwise it takes the rows of a policy whose values are proved (``component_solver.py``).
+Exceptions are listed in ``solver.py``.
 """
 
 from typing import Any
@@ -111,14 +112,14 @@ def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
 
     Args:
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
-        q: float64 ``[n_rows]``, row values, such as `Solution.q`. Values that differ by at most 1e-12 of the largest
-            absolute state value are tied.
+        q: float64 ``[n_rows]``, row values, such as `Solution.q`. A row whose value is below the maximum of its state
+            by at most 1e-12 times the largest absolute maximum is tied with the best row.
 
     Returns:
         float64 ``[n_rows]``, 1 for rows that are taken and 0 for other rows.
 
     Raises:
-        PolicyError: If an argument is not an array or has the wrong shape.
+        PolicyError: If an argument is not an array or has masked entries, or ``q`` has the wrong shape.
 
     Examples:
         >>> greedy(np.array([0, 2, 3]), np.array([0.25, 0.75, 0.5]))
@@ -140,8 +141,8 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
         float64 ``[n_rows]``, probabilities that add up to 1 in each state.
 
     Raises:
-        PolicyError: If the temperature is not positive and finite, or another argument is not an array of the right
-            shape.
+        PolicyError: If the temperature is not positive and finite, another argument is not an array or has masked
+            entries, or ``q`` has the wrong shape.
 
     Examples:
         >>> softmax(np.array([0, 2, 3]), np.array([0.25, 0.75, 0.5]), temperature=0.5).round(3)
@@ -161,5 +162,5 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
 def check_temperature(temperature: Any) -> float:
     """Return a temperature, a real number of any type, as a float, after checking that it is positive and finite."""
     if not 0 < (number := as_float(temperature)) < np.inf:
-        raise PolicyError(f"temperature: {shown(temperature)} is not allowed; it must be above 0")
+        raise PolicyError(f"temperature: {shown(temperature)} is not allowed; it must be a finite number above 0")
     return number

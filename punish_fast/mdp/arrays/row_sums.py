@@ -22,7 +22,7 @@ _LARGEST_COUNT = 1e300
 class ModelError(PunishFastError, ValueError):
     """Raised if the input is not a valid Markov decision process.
 
-    The message begins with the invalid array or argument, followed by the row and the value.
+    The message begins with the invalid array or argument.
     """
 
 
@@ -50,7 +50,7 @@ def accepted(total: Any, deviation: Any, normalize: bool) -> Any:
 
 
 def refused_entry(place: str, entry: str, p: float, normalize: bool) -> str:
-    """Return the error message for an entry that is not a probability. ``entry`` is its name (see `entry_name`)."""
+    """Return the error message for an invalid entry. ``entry`` is a phrase that identifies it (see `entry_name`)."""
     wanted = f"number from 0 to {_LARGEST_COUNT:g}" if normalize else "probability from 0 to 1"
     return f"{place} has {float(p)!r} {entry}; it must be a {wanted}"
 
