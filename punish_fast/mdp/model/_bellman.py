@@ -4,7 +4,7 @@ One backup of a state takes the maximum over its rows::
 
     q(s, a) = r(s, a) + discount * sum_t P(t | s, a) v(t),        v(s) = max_a q(s, a)
 
-Kernels with an argument ``chunks`` process chunks ``begin`` to ``end - 1``; chunk ``i`` contains the states from
+Kernels with an argument ``chunks`` process chunks ``begin`` to ``end - 1``. Chunk ``i`` contains the states from
 ``chunks[i]`` to ``chunks[i + 1] - 1``. Sums within a chunk are computed in a fixed order, and the caller combines the
 results of the chunks, so the output is bitwise identical for any number of threads.
 
@@ -92,8 +92,9 @@ def sweep(begin, end, chunks, tensor, data_ptr, discount, v, out, residual):
 
 @kernel
 def back_up_rows(begin, end, chunks, tensor, data_ptr, discount, v, q, out, choice, statistics):
-    """Back up states like `sweep`; also update the row values ``q`` and the first best row ``choice`` of each state.
+    """Back up states like `sweep`, and update row values.
 
+    ``q`` receives the value of each row, and ``choice`` the first row of each state with the largest value.
     ``statistics[chunk]`` receives the largest absolute change of ``out``, the sum of squared changes of ``q``, and the
     number of states whose choice changed.
     """

@@ -1,9 +1,9 @@
 """Differences between two solutions of MDPs with the same states and actions.
 
-Let ``q`` and ``q'`` be the row values, ``v`` and ``v'`` the state values, and ``a`` and ``a'`` the greedy choices in a
-state. If the choices differ, each solution assigns a *regret* to the other's choice: ``v - q(a')`` and ``v' - q'(a)``.
-The sum of their absolute values is the *disagreement* in the state. It is 0 if the choices are equal, and tiny if
-rounding broke a tie in one of the solutions.
+Let ``q`` and ``q'`` be the row values, and let ``a`` and ``a'`` be the choices in a state, with the values ``v = q(a)``
+and ``v' = q'(a')``. If the choices differ, each solution assigns a *regret* to the other's choice: ``v - q(a')`` and
+``v' - q'(a)``. The sum of their absolute values is the *disagreement* in the state. It is 0 if the choices are equal,
+and tiny if rounding broke a tie.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Comparison:
 
     Attributes:
         q: Differences of row values.
-        v: Differences of state values.
+        v: Differences of state values, each the value of the solution's own choice.
         choices: int64 ``[2, n_states]``, row that each solution takes in each state.
         disagreement: float64 ``[n_states]``, sum of both absolute regrets.
         n_states: int64 ``[n_layers]``, number of states in each layer.
@@ -99,7 +99,7 @@ def compare_solutions(
         The differences.
 
     Raises:
-        ArgumentError: If an array does not have one finite value per row.
+        ArgumentError: If ``first`` or ``second`` does not contain one finite value per row.
 
     Examples:
         Each of two states has two rows. The solutions choose different rows only in state 1:

@@ -20,7 +20,7 @@ METHODS = ("auto", *SWEEP_METHODS, *GENERAL_METHODS)
 OBJECTIVES = ("discounted", "reach-probability")
 DEFAULT_DISCOUNT = 0.95
 DEFAULT_TOLERANCE = 1e-10
-# Largest accepted error bound, as a fraction of the largest value, if rounding makes the tolerance unattainable.
+# Error bound that most solvers accept if they do not reach the tolerance, as a fraction of the largest value.
 PRECISION = 1e-9
 # Called with the name of the stage, the number of sweeps or policies, and the error bound.
 Progress = Callable[[str, int, float], None]
@@ -43,21 +43,24 @@ class SolverLimits:
 
     Attributes:
         tolerance: Error bound to reach, in the unit of the values.
-        max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers, by
-            default 100,000.
-        max_seconds: Maximum duration of the computation in seconds, unlimited by default. It is checked after every
-            sweep and before every policy evaluation. After this time, the solver returns the best values found, or
-            raises `SolveError` if no error bound is proved.
-        progress: Called as ``progress(sweeps, error_bound)`` after every sweep.
+        max_sweeps: Maximum number of sweeps, by default 100,000. Without layers, this is the number of sweeps over a
+            component or, with a discount, the number of backups of all states.
+        max_seconds: Maximum duration of the computation in seconds, unlimited by default. It is not checked during an
+            elimination. After this time, the solver returns the best values found, or raises `SolveError` if no error
+            bound is proved.
+        progress: Called as ``progress(sweeps, error_bound)`` from time to time. Evaluated policies count as sweeps, and
+            the bound is infinite until one is proved.
         is_patient: True to try bounds at a distance from the values that grows with the number of remaining steps, if
             bounds at a constant distance fail.
-        initial_values: float64 ``[n_states]``, initial values of a solver without layers. Zeros if None.
-        save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
-            changes this array in place. To resume, pass a saved copy as the argument ``initial_values`` of `solve`.
+        initial_values: float64 ``[n_states]``, initial values of a solver without layers. Set by solvers. Pass initial
+            values to `solve` as an argument instead.
+        save: Called after every sweep over layers with the current values, float64 ``[n_states]``, unless end
+            components were collapsed. The next sweep might change this array in place. To resume, pass a saved copy as
+            the argument ``initial_values`` of `solve`.
         deadline: Value of ``time.monotonic()`` at which the computation stops. Set by `started`.
 
     Raises:
-        SolveError: If ``max_sweeps`` is not a whole number of at least 1, or ``max_seconds`` is not above 0.
+        SolveError: If ``max_sweeps`` is not a whole number of at least 1, or ``max_seconds`` is not a number above 0.
 
     Examples:
         Solve in at most 10 sweeps, and keep the values of the last one:
@@ -134,11 +137,11 @@ def check_options(
     if objective == "reach-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective reach-probability, which has none")
     if objective == "reach-probability" and method not in ("auto", LAYERED):
-        raise SolveError(f"method: {method} is not allowed with the objective reach-probability; it must be {LAYERED}")
+        raise SolveError(f"method: {method} is not allowed with the objective reach-probability; use auto or {LAYERED}")
     if method in GENERAL_METHODS and discount == 1:
-        raise SolveError(f"method: {method} needs a discount below 1; without one, it must be {LAYERED}")
+        raise SolveError(f"method: {method} needs a discount below 1; without one, use auto or {LAYERED}")
     if method in GENERAL_METHODS and sweeps is not None:
-        raise SolveError(f"sweeps: not allowed with {method}; the method must be {LAYERED} or {JACOBI}")
+        raise SolveError(f"sweeps: not allowed with {method}; use auto, {LAYERED} or {JACOBI}")
     check_allowed(0 < bound < math.inf, SolveError, "tolerance", shown(tolerance), "a number above 0")
     if sweeps is not None and not (_is_whole(sweeps) and sweeps <= MAX_SWEEPS):
         raise SolveError(f"sweeps: {sweeps} is not allowed; it must be a whole number from 1 to {MAX_SWEEPS}")

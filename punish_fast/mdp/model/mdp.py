@@ -87,7 +87,7 @@ class MDP(StoredProcess):
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes of all arrays except ``terminal_reward`` and ``layer_ptr``."""
+        """Size in bytes of all arrays except ``layer_ptr`` and the arrays of terminals."""
         arrays = (self.state_ptr, self.indptr, self.indices, self.data, self.reward, self.action, self.data_ptr)
         return sum(array.nbytes for array in arrays if array is not None)
 
@@ -103,6 +103,8 @@ class MDP(StoredProcess):
 
     def count_nonzero(self) -> NonzeroCount:
         """Return the numbers of nonzero probabilities in all rows and in the longest row.
+
+        If the MDP is not compact, all stored entries are counted.
 
         Examples:
             >>> MDP.from_dense([[[0.5, 0.5], [0.0, 1.0]]], R=np.array([1.0, 0.0])).count_nonzero()
@@ -180,8 +182,8 @@ class MDP(StoredProcess):
             The chain. Its action labels are those of the first row that the policy takes in each state.
 
         Raises:
-            SolveError: If ``policy`` is invalid or leads to a transition probability below 2.3e-308.
-            ModelError: If a probability of the MDP is not from 0 to 1.
+            SolveError: If ``policy`` is invalid, or mixes actions into a transition probability below 2.23e-308.
+            ModelError: If the sum of a row's probabilities is not finite.
 
         Examples:
             >>> from punish_fast.mdp import from_rows
@@ -204,7 +206,7 @@ class MDP(StoredProcess):
         vanished = (rows.data < np.finfo(np.float64).tiny) & np.repeat(is_mixed, np.diff(rows.indptr))
         if vanished.any():
             name = state_name(self.names, np.searchsorted(rows.indptr, vanished.argmax(), side="right") - 1)
-            told = "products of the probabilities of rows and of transitions must be above 2.3e-308"
+            told = "products of the probabilities of rows and of transitions must be at least 2.23e-308"
             raise SolveError(f"policy: a probability in state {name} is too small for floating point; {told}")
         found = entries_of(rows) | {"state_ptr": np.arange(self.n_states + 1), "data_ptr": None}
         found |= {"reward": np.asarray(mixture @ self.reward), "action": self.action[taken[mixture.indptr[:-1]]]}
@@ -232,15 +234,17 @@ class MDP(StoredProcess):
             initial: Initial states. The MDP consists of all states that the model reaches from them.
             normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
             max_states: Maximum number of states and terminals.
-            progress: Called as ``progress(n_described, n_found)`` every 16,384 states, with numbers of states.
+            progress: Called as ``progress(n_described, n_found)`` every 16,384 states and at the end, with numbers of
+                states and terminals.
 
         Returns:
             The MDP, with all states in one layer, in the order in which they were found. Rows are in the order of the
             mapping.
 
         Raises:
-            ModelError: If the model returns invalid values or reaches more than ``max_states`` states. The message
-                contains the state, the action and the value.
+            ModelError: If the model returns invalid values or reaches more than ``max_states`` states, ``initial`` or
+                ``max_states`` is invalid, or no initial state has actions. For an invalid value, the message contains
+                the state and the action.
 
         Examples:
             A gambler bets some or all of his coins, and wins with probability 0.4, until he has 0 or 4 coins:
@@ -272,7 +276,7 @@ class MDP(StoredProcess):
         """Build an MDP from a sparse matrix whose rows are state-action pairs.
 
         A row whose exact sum differs from 1 by more than rounding is divided by that sum. Other rows are not changed.
-        Arrays that already have the right order and dtype are not copied.
+        Rewards and arrays of the matrix that already have the right order and dtype are not copied.
 
         Args:
             transitions: Probabilities, a SciPy sparse matrix or array ``[n_rows, n_states + n_terminals]`` in any
@@ -288,7 +292,7 @@ class MDP(StoredProcess):
             The MDP, with all states in one layer. The action labels are 0, 1, ... in each state.
 
         Raises:
-            ModelError: If the arrays do not form a valid MDP. The message contains the row, column and value.
+            ModelError: If the arrays do not form a valid MDP. For invalid probabilities, the message contains the row.
 
         Examples:
             >>> from scipy.sparse import csr_array
@@ -308,8 +312,8 @@ class MDP(StoredProcess):
                 ``[n_states, n_states]``, one for each action.
             R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]`` (minus infinity
                 excludes an action), or of transitions ``[n_actions, n_states, n_states]``, as an array or a list. A
-                list of vectors ``[n_states]``, one for each action, is also allowed unless there are as many states as
-                actions.
+                list of vectors ``[n_states]``, one for each action, is also allowed. If there are as many states as
+                actions, a list of vectors is ambiguous and therefore refused.
             normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
             names: Names of states and actions.
 
@@ -317,8 +321,8 @@ class MDP(StoredProcess):
             The MDP, with all states in one layer and without terminals. The action labels are indices into ``P``.
 
         Raises:
-            ModelError: If the arrays do not form a valid MDP, or ``R`` is ambiguous. The message contains the action,
-                state and value.
+            ModelError: If the arrays do not form a valid MDP, or ``R`` is ambiguous. For an invalid reward or
+                probability, the message contains the state and the action.
 
         Examples:
             >>> P = [[[0.5, 0.5], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]]
@@ -340,7 +344,8 @@ class MDP(StoredProcess):
             The MDP, with all states in one layer and without terminals. The action labels are QuantEcon's indices.
 
         Raises:
-            ModelError: If ``ddp`` is not a valid MDP. The message contains the action, state and value.
+            ModelError: If ``ddp`` is not a valid MDP. For an invalid reward or probability, the message contains the
+                state and the action.
 
         Examples:
             >>> from quantecon.markov import DiscreteDP
@@ -400,8 +405,9 @@ def validate(mdp: MDP) -> MDP:
         mdp: The MDP. The sum of a row may differ from 1 by up to 1e-12 (see `MDP.max_row_sum_error`).
 
     Raises:
-        ModelError: If an array has the wrong shape or dtype, pointers do not ascend, a column is out of range, or the
-            probabilities of a row are negative, above 1, or do not add up to 1. The message contains the row and value.
+        ModelError: If an array has the wrong shape or dtype, pointers do not ascend, a reward is not finite, a column
+            is out of range, probabilities of a row are negative, above 1, or do not add up to 1, a terminal has both a
+            reward and a value, or names are invalid. The message begins with the name of the array.
 
     Examples:
         >>> mdp = MDP.from_dense([[[0.5, 0.5], [0.0, 1.0]]], R=np.array([1.0, 0.0]))
@@ -439,7 +445,7 @@ def from_rows(
         The MDP. The action labels are 0, 1, ... in each state.
 
     Raises:
-        ModelError: If the lists do not form a valid MDP. The message contains the state, row and value.
+        ModelError: If the lists do not form a valid MDP. For an invalid row, the message contains the state.
 
     Examples:
         State 0 has one row, state 1 has two rows, and column 2 is a terminal:

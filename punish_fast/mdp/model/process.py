@@ -8,7 +8,7 @@ import numpy as np
 from punish_fast.mdp.arrays.names import UNNAMED, Names
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
-# Largest error of a product that underflows.
+# Upper bound on the error of a product that underflows.
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 # Roundings of a backup in addition to one per entry, including roundings of stored probabilities.
 FURTHER_TERMS = 8
@@ -25,7 +25,7 @@ class RowChoices(NamedTuple):
     """Row values and choices that `Backups.close` updates."""
 
     q: np.ndarray  # float64 [n_rows], row values
-    row: np.ndarray  # int64 [n_states], first best row of each state
+    row: np.ndarray  # int64 [n_states], first row of each state with the largest value
 
 
 class Backups(Protocol):
@@ -51,7 +51,7 @@ class Backups(Protocol):
 
 
 class NonzeroCount(NamedTuple):
-    """Numbers of successors with nonzero probability.
+    """Numbers of successors with nonzero probability (see `MDP.count_nonzero`).
 
     Attributes:
         total: Number of successors in all rows.
@@ -118,4 +118,4 @@ class Process(ABC):
 
     @abstractmethod
     def count_nonzero(self) -> NonzeroCount:
-        """Count the nonzero probabilities in all rows and in the longest row."""
+        """Count the successors in all rows and in the longest row."""

@@ -44,18 +44,21 @@ class Solution(StateValues):
         method: ``"auto"``, ``"layered"``, ``"jacobi"``, ``"modified-policy-iteration"`` or ``"policy-iteration"``.
         tolerance: Requested error bound, or None if a number of sweeps was requested.
         sweeps: Number of sweeps. For both methods of policy iteration, this is the number of backups of all states. For
-            MDPs solved by component, this is 1 plus the number of sweeps over large or slow components. Each policy
-            evaluated counts as a sweep.
-        residual: Largest absolute change of a state value in the last sweep. If the solver finished with policy
-            iteration or solved the MDP by component, the residual is the error bound.
-        error_bound: Upper bound on the error of ``v`` in the sup norm. The expected reward of the policy `choice` is at
-            least ``v`` minus this bound, so it is below the optimum by at most twice the bound.
+            MDPs solved by component, this is 1 plus the number of sweeps over large or slow components and the number
+            of policies. For small discounted MDPs, this is the number of policies. If another solver finishes, it
+            counts as one sweep.
+        residual: Largest absolute change of a state value in the last sweep. If the solver finished with an elimination
+            or solved the MDP by component, the residual is the error bound.
+        error_bound: Upper bound on the error of ``v`` in the sup norm. The expected reward of the policy `choice`
+            differs from ``v`` by at most this bound, so it is worse than the optimum by at most twice the bound.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
         rows: Rows of the MDP.
-        log: Statistics of each sweep, with one more entry if another solver finished.
-        policies: Number of policies that exact policy iteration evaluated, or 0 if sweeps were sufficient.
+        log: Statistics of each sweep, with one more entry if another solver finished. MDPs solved by component have a
+            single entry.
+        policies: Number of policies evaluated by elimination, or 0 if sweeps were sufficient.
         maximize: False if values were minimized.
-        reason: Names of the solvers that were tried, in order, with the reason why each except the last one failed.
+        reason: Names of the solvers that were tried, in order. A colon and the reason follow each solver that failed.
+            Details can also follow the last one.
     """
 
     v: np.ndarray
@@ -127,7 +130,7 @@ class Solution(StateValues):
 
 @dataclass(frozen=True, eq=False)
 class BoundedValues(StateValues):
-    """Result of `reach_probability` and `total_reward`: optimal values, or values of a policy, with proved bounds.
+    """Optimal values, or values of a policy, with proved bounds. Result of `reach_probability` and other functions.
 
     `StateValues` describes the policy and access by name.
 
@@ -135,8 +138,7 @@ class BoundedValues(StateValues):
         v: float64 ``[n_states]``, values: probabilities, or rewards in the unit of the MDP's rewards.
         lower: float64 ``[n_states]``, lower bounds on the values.
         upper: float64 ``[n_states]``, upper bounds on the values.
-        error_bound: Upper bound on the error of finite values, and on the difference between ``v`` and the values of
-            the policy.
+        error_bound: Upper bound on the error of finite values, and on their difference from the values of the policy.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
         rows: Rows of the MDP.
     """
