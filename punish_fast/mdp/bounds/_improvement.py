@@ -27,10 +27,10 @@ class Candidates(NamedTuple):
 def improve(begin, end, chunks, tensor, discount, slack, candidates, v, greedy, statistics):
     """Back up states from ``v`` over their candidates.
 
-    ``greedy`` receives row values ``[n_rows]``, column values ``[n_columns]``, and the best row of each state.
-    First drop candidates whose value in the last backup was more than ``slack`` below the best value of their state.
-    ``statistics[chunk]`` receives the smallest and the largest change of a state value, the number of states whose
-    choice changed, and the number of entries read.
+    ``greedy`` receives the values of candidates ``[n_rows]``, column values ``[n_columns]``, and the best row of each
+    state. First drop candidates whose value in the last backup was more than ``slack`` below the best value of their
+    state. ``statistics[chunk]`` receives the smallest and the largest change of a state value, the number of states
+    whose choice changed, and the number of entries read.
     """
     state_ptr, indptr, indices, data, reward = tensor
     candidate, number = candidates

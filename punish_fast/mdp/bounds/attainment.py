@@ -7,7 +7,7 @@ policy, and let ``e`` bound the rounding error of a sweep. Then, for any values 
     F^k(l) - k e >= l   =>   the values of the policy are at least l
 
 so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a cycle, the condition is required only in
-the first layer. Elsewhere the values of the policy are ``F^k(l)`` and must be at least ``v - d``.
+the first layer. Elsewhere the values of the policy are at least ``F^k(l) - k e``, which must be at least ``v - d``.
 
 If the verification fails, another policy is constructed. Repeatedly raise ``l`` to ``max(l, T l - e)``, where ``T``
 backs up the best rows, and let the policy take, in each state, the row that last raised the state's bound. Bounds only
@@ -39,7 +39,10 @@ class Aim(NamedTuple):
 
 
 def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
-    """Return True if ``sweeps`` sweeps prove that the policy ``choice``, int64 ``[n_states]``, attains the aim."""
+    """Return True if up to ``sweeps`` sweeps prove that the policy ``choice``, int64 ``[n_states]``, attains the aim.
+
+    Every policy of the process must terminate.
+    """
     n, payment, policy = mdp.n_states, Payment(aim.reward, 1.0), np.zeros(mdp.n_rows)
     policy[choice] = 1.0
     n_carried = int(mdp.layer_ptr[1]) if mdp.is_cycle else n

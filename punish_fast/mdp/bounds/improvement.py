@@ -47,8 +47,8 @@ from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.model.stored_process import rounding_of_backup, tensor_of
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Sweeps with less work run on one thread. Work is the number of entries plus ten for each state. This much takes twice
-# as long as starting threads (0.1 ms).
+# Sweeps with less work run on one thread. Work is the number of entries plus ten for each state. This much takes two to
+# four times as long as starting threads (0.1 ms).
 _LEAST_WORK, _STATE_WORK = 900_000, 10
 # Maximum number of blocks updated in parallel, and number of states per block if there are fewer blocks. Larger blocks
 # propagate values further.
@@ -165,7 +165,7 @@ class Improvement:
         # int64 ``[n_states]``, the best candidate of each state in the last backup
         self.choice = mdp.state_ptr[:-1].copy()
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
-        # Values with the smallest bound so far, and this bound; updated only if the time is limited.
+        # Smallest bound so far, and the values with this bound. Updated only if the time is limited.
         self.best = np.inf, self.v
         self.bound: SpanBound | None = None  # Bound proved by the last backup. None until the first backup
         self.n_changed = n  # Number of states whose choice changed in the last backup

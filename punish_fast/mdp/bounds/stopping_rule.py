@@ -109,9 +109,9 @@ def discounted(mdp: Process, discount: float, n_steps: int, policy: np.ndarray |
     """Return the contraction of sweeps that look ``n_steps`` ahead, with a discount below 1.
 
     Optimal values lie between ``low / (1 - g)`` and ``high / (1 - g)``, where ``low`` and ``high`` are the smallest and
-    the largest of the states' largest rewards, the rewards of terminals, and 0. A row with a reward below ``-2 L`` is
-    never optimal, where ``L`` is the larger absolute value of these limits, so large penalties are ignored. If no
-    reward is a large penalty, ``low`` and ``high`` are the extremes of all rewards.
+    the largest of the states' largest rewards, ``1 - g`` times the values of terminals, and 0. A row with
+    a reward below ``-2 L`` is never optimal, where ``L`` is the larger absolute value of these limits, so large
+    penalties are ignored. If no reward is a large penalty, ``low`` and ``high`` are the extremes of all rewards.
 
     Args:
         policy: float64 ``[n_rows]``, policy to evaluate, or None for optimal values.
@@ -141,8 +141,8 @@ def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Call
     Args:
         n_carried: Number of leading states whose values are carried from sweep to sweep.
         back_up: Function that performs one sweep. ``back_up(reward, v)`` returns the new values.
-        is_endless: Function that returns True if an episode can continue forever. It is called only after 50 sweeps if
-            a weight still grows by nearly 1.
+        is_endless: Function that returns True if an episode can continue forever. It is called only once, if a weight
+            still grows by nearly 1 in sweep 51.
     """
     counted = np.zeros(mdp.n_rows)
     counted[: mdp.state_ptr[n_carried]] = 1.0

@@ -12,7 +12,7 @@ def read_backwards(indptr, indices, data, column_ptr, into):
     """List the rows that lead to each column with a positive probability, in ascending order.
 
     ``column_ptr``, ``[n_columns + 2]``, must contain zeros on entry. On return, ``into[column_ptr[c]:column_ptr[c +
-    1]]`` lists the rows that lead to column ``c``; ``into`` must have room for ``n_entries`` rows.
+    1]]`` lists the rows that lead to column ``c``. ``into`` must have room for as many rows as there are entries.
     """
     for k in range(len(indices)):
         column_ptr[indices[k] + 2] += data[k] != 0.0

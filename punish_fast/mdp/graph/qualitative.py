@@ -57,8 +57,8 @@ class TransitionGraph:
     def search(self, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Search backward from the goal columns, breadth first.
 
-        Return the row by which each state was discovered, int64 ``[n_states]`` as in `Ways`, and the columns in the
-        order of their discovery, int32 ``[k]``.
+        Return the row by which each state was discovered, int64 ``[n_states]``, or -1, and the columns in the order of
+        their discovery, int32 ``[k]``.
         """
         found, row = self.may_reach(goal)
         return row, self._queue[: int(found.sum())]
@@ -80,8 +80,8 @@ class TransitionGraph:
     def goes_round(self) -> np.ndarray:
         """Return the rows that may be part of an end component, bool ``[n_rows]``.
 
-        Rows are eliminated if they may lead to a column in ``stops``, or to a state whose rows are all
-        eliminated or self-loops. Self-loops are never eliminated.
+        Rows are eliminated if they belong to a state in ``stops``, or if they may lead to a terminal or to a state
+        whose rows are all eliminated or self-loops. Self-loops are never eliminated.
         """
         mdp, stays = self._mdp, self._stays
         stuck = terminals_of(mdp)
@@ -132,7 +132,7 @@ class TransitionGraph:
         return first
 
     def reaches(self, goal: np.ndarray, choice: np.ndarray) -> bool:
-        """Return True if a policy, int64 ``[n_states]``, almost surely reaches the goal from every state."""
+        """Return True if the policy ``choice``, int64 ``[n_states]``, almost surely reaches the goal from any state."""
         taken, row = marks_at(self._mdp.n_rows, choice), np.empty(self._mdp.n_states, dtype=np.int64)
         return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
 
