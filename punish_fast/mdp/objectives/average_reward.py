@@ -16,7 +16,8 @@ maximum total reward from a state is its gain [de Alfaro 1997]. If staying and l
 half the width of the bracket, the policy takes the first of these rows, provided that its gain is proved.
 
 **Error bound.** The error bound is the quotient's error bound plus half the width of the widest relevant bracket,
-rounded up. A bracket is irrelevant if the value of leaving its component is at least the bracket's upper bound.
+rounded up. A bracket is irrelevant if the value of leaving its component is at least the bracket's upper bound. If the
+policy takes tied rows, the error bound is at least the proved loss.
 """
 
 import math
@@ -53,11 +54,12 @@ class AverageReward(StateValues):
     where ``r(s)`` is the policy's reward in ``s``, and ``t`` is the next state.
 
     Attributes:
-        gain: float64 ``[n_states]``, maximum average reward per step from each state.
+        gain: float64 ``[n_states]``, average reward per step from each state: the maximum, the minimum, or the gain of
+            a given policy.
         bias: float64 ``[n_states]``, relative values of the policy, in the unit of the rewards. They are 0 in one state
-            of each component in which trajectories stay. Values too large for floating point are infinite or NaN.
-        error_bound: Upper bound on the error of ``gain``, and on ``gain`` minus the policy's gain.
-        bias_residual: Largest absolute difference between the two sides of the equation for gain and bias. It is
+            of each component in which trajectories stay. Values that cannot be computed are infinite or NaN.
+        error_bound: Upper bound on the error of ``gain``, and on the difference between ``gain`` and the policy's gain.
+        bias_residual: Bound on the absolute difference between the two sides of the equation for gain and bias. It is
             infinite if ``bias`` is not finite.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
         rows: Rows of the MDP.
@@ -92,7 +94,7 @@ def average_reward(
         mdp: The MDP, unichain or multichain. Use `validate` to check an MDP of unknown origin.
         tolerance: Stop at this error bound of the gains, in the unit of the rewards, by default 1e-10.
         progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep within end components, and as
-            ``progress("solve", sweeps, error_bound)`` after every sweep between them.
+            ``progress("solve", sweeps, error_bound)`` from time to time between them.
         max_sweeps: Maximum number of sweeps within end components, and also between them, by default 100,000. In
             addition, policy iteration evaluates up to 600 policies of each component for which 1,000 sweeps are not
             sufficient.
@@ -105,9 +107,9 @@ def average_reward(
         Gain and bias of each state, and an optimal policy.
 
     Raises:
-        SolveError: If an option is out of range, a value is too large for floating point, neither sweeps nor
-            policy iteration reach the tolerance or 1e-9 of the gain (the message contains the proved bracket), or
-            ``policy`` is invalid or leads to a transition probability below 2.3e-308.
+        SolveError: If an option is out of range, a value is too large for floating point, no solver reaches the
+            tolerance or 1e-9 of the gain (the message contains the proved bracket), or ``policy`` is invalid or mixes
+            actions into a transition probability below 2.23e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:

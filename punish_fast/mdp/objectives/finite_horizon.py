@@ -9,12 +9,12 @@ step, or end the episode with a value.
 
 **Error bound.** The rounding error of a backup is at most ``e`` (``stored_process.py``). ``e`` is computed from the
 largest value and reward. If the result is too large, ``e`` is computed from the terms of each row, so that large
-penalties do not matter. The policy takes the first row whose value is within ``4 e`` of the best one. The error bound
-of a step is ``g`` times the bound of the next step, plus ``e``, plus the largest difference between the best row and
-the row taken, so it also holds for the values of the policy.
+penalties do not matter. The policy takes the first row whose value is below the best one by at most ``4 e`` and at most
+the tolerance of ``policy.py``. The error bound of a step is ``g`` times the bound of the next step, plus ``e``, plus
+the largest difference between the best row and the row taken, so it also holds for the values of the policy.
 
-**Memory.** Storing all steps takes 16 bytes per state and step: 1.6 GB for a million states and 100 steps. Storing only
-the first step takes no more memory than a sweep.
+**Memory.** Storing all steps takes 16 bytes per state and step: 1.6 GB for a million states and 100 steps. If only the
+first step is stored, the memory does not depend on the number of steps.
 """
 
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from punish_fast.mdp.model.results import ModelRows, rows_of
 from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.model.stored_process import rounding_of_backup
 
-# Largest difference between tied rows, in multiples of the bound on the rounding error.
+# Upper bound on the difference between tied rows, in multiples of the bound on the rounding error.
 _TIE = 4.0
 # Bounds on rounding errors are tightened only if they exceed this fraction of the largest value.
 _SMALL = 1e-13
@@ -49,7 +49,7 @@ class FiniteHorizon:
         v: float64 ``[n_steps + 1, n_states]``, values before each step and after the last one.
         choice: int64 ``[n_steps, n_states]``, row that the policy takes in each step and state.
         discount: Discount factor from 0 to 1.
-        error_bound: Upper bound on the error of ``v``, and on ``v`` minus the values of the policy.
+        error_bound: Upper bound on the error of ``v``, and on its difference from the values of the policy.
         rows: Rows of the MDP.
     """
 
@@ -102,7 +102,8 @@ def finite_horizon(
         n_steps: Number of steps, at least 1.
         discount: Discount factor from 0 to 1.
         terminal_value: float64 ``[n_states]``, or ``[n_columns]`` to include terminals: values after the last step, 0
-            by default. Terminals that end the episode with a value (see `MDP`) keep it, so their entries must be 0.
+            by default. Terminals that end the episode with a value (see `MDP`) keep it, so their entries must be 0 or
+            this value.
         keep_all: If False, return only the values and choices of the first step.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. If
             given, ``choice[k, s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
@@ -112,8 +113,8 @@ def finite_horizon(
         Values and choices of each step.
 
     Raises:
-        SolveError: If an option is out of range, a value becomes infinite, or ``policy`` is invalid or leads to a
-            transition probability below 2.3e-308.
+        SolveError: If an option is out of range, a value becomes infinite, or ``policy`` is invalid or mixes actions
+            into a transition probability below 2.23e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:

@@ -26,11 +26,11 @@ maximized: their value is minus infinity. Therefore,
 Rewards may have either sign, so a cost is minimized as a positive reward or maximized as a negative one. The total
 includes the value of a terminal that ends the episode in the goal. The rewards of terminals are ignored.
 
-*Maximum.* End components without the goal miss it. Their cost is unbounded if their maximum average reward is negative
-(``component_gains.py``). Only components with negative rewards need this test. States that can reach another component,
-or a terminal outside the goal, have the value plus infinity. From the remaining states, runs under every policy reach
-the goal or have unbounded costs. If a policy almost surely reaches the goal, ``component_solver.py`` finds the unique
-fixed point.
+*Maximum.* End components without the goal miss it. Their cost counts as unbounded if their maximum average reward is
+provably negative (``component_gains.py``). Only components with negative rewards need this test. States that can reach
+another component, or a terminal outside the goal, have the value plus infinity. From the remaining states, runs under
+every policy reach the goal or have unbounded costs. If a policy almost surely reaches the goal, ``component_solver.py``
+finds the unique fixed point.
 
 *Minimum.* Rows that might lead to a state from which no policy almost surely reaches the goal are removed. Some runs
 might still never end. All states of an end component whose rows pay nothing have the same value, so the component is
@@ -83,9 +83,9 @@ def reach_probability(
         avoid: bool ``[n_states]`` or ``[n_columns]``, states that end a run without success unless they belong to the
             goal. None by default.
         tolerance: Stop at this error bound of the probabilities, by default 1e-10.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverLimits`).
         max_sweeps: Maximum number of sweeps over a strongly connected component, by default 100,000. If 50 to 1,000
-            sweeps (depending on the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
+            sweeps (depending on the MDP) are not sufficient, policy iteration is tried before further sweeps.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
         max_seconds: Maximum duration in seconds, unlimited by default.
@@ -94,8 +94,8 @@ def reach_probability(
         Probability of reaching the goal from each state, with bounds, and a policy that attains it.
 
     Raises:
-        SolveError: If an option is out of range, neither sweeps nor policy iteration prove a bound, or
-            ``policy`` is invalid or leads to a transition probability below 2.3e-308.
+        SolveError: If an option is out of range, no solver proves a bound, or ``policy`` is invalid or mixes actions
+            into a transition probability below 2.23e-308.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -120,7 +120,7 @@ def reach_probability(
 def best_probability(
     mdp: MDP, goal: np.ndarray, stops: np.ndarray, limits: SolverLimits, maximize: bool = True
 ) -> tuple[Exact, np.ndarray]:
-    """Find the maximum or minimum probability of reaching a goal. Also return a mask of states where it is 0 or 1.
+    """Find the maximum or minimum probability of reaching a goal, and a mask of states in which it is exactly 0 or 1.
 
     The minimum is 1 minus the maximum probability of evading the goal.
     """
@@ -153,22 +153,22 @@ def total_reward(
 ) -> BoundedValues:
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
-    A run that never reaches the goal has an infinite reward, whether rewards are maximized or minimized. The maximum is
-    therefore infinite if some policy misses the goal with positive probability, and the minimum is infinite if no
-    policy reaches the goal almost surely. If rewards are maximized, the reward of a run with unbounded costs is minus
-    infinity, so policies avoid it. If rewards are minimized, a value of minus infinity means that the total decreases
-    without limit the longer a run stays away from the goal. From these states, the returned policy need not lead to
-    the goal.
+    A run that never reaches the goal has an infinite reward, whether rewards are maximized or minimized. The only
+    exception are runs with unbounded costs if rewards are maximized: their reward is minus infinity, so policies avoid
+    them. The maximum is therefore infinite if some policy misses the goal with positive probability without unbounded
+    costs, and the minimum is infinite if no policy reaches the goal almost surely. If rewards are minimized, a value of
+    minus infinity means that the total decreases without limit the longer a run stays away from the goal. From these
+    states, the returned policy need not lead to the goal.
 
     Args:
-        mdp: The MDP. Use `validate` to check an MDP of unknown origin. The total includes the value of a terminal that
-            ends the episode. The rewards of terminals are ignored.
+        mdp: The MDP. Use `validate` to check an MDP of unknown origin. The total includes the value of a terminal in
+            the goal. The rewards of terminals are ignored.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals. A run stops in the goal.
         maximize: If False, find the minimum reward, for example of costs as positive rewards.
         tolerance: Stop at this error bound, in the unit of the rewards, by default 1e-10.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverLimits`).
         max_sweeps: Maximum number of sweeps over a strongly connected component, by default 100,000. If 50 to 1,000
-            sweeps (depending on the MDP) are not sufficient, policy iteration also evaluates up to 400 policies.
+            sweeps (depending on the MDP) are not sufficient, policy iteration is tried before further sweeps.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
         max_seconds: Maximum duration in seconds, unlimited by default.
@@ -177,9 +177,9 @@ def total_reward(
         Expected total reward from each state, with bounds, and a policy that attains it.
 
     Raises:
-        SolveError: If an option is out of range, a value is too large for floating point, or neither sweeps nor policy
-            iteration prove a bound. If ``policy`` is invalid or leads to a transition probability below 2.3e-308. If
-            rewards of both signs are minimized and might add up to 0 in a run that never ends.
+        SolveError: If an option is out of range, a value is too large for floating point, or no solver proves a bound.
+            If ``policy`` is invalid or mixes actions into a transition probability below 2.23e-308. If rewards of both
+            signs are minimized and their average might be 0 in a run that never ends.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:

@@ -7,13 +7,13 @@ This objective ignores all other rewards and has no discount.
 
 The ladder (``ladder.py``) solves MDPs with layers by sweeps over layers. If these sweeps fail, and for other MDPs, its
 other rungs solve the MDP as a single layer. The error bound exceeds the tolerance only if rounding prevents a smaller
-one. In this case, the bound is at most 1e-9 times the largest value, unless rounded probabilities of the MDP cause a
-larger error or the MDP is too large for an elimination.
+one or a limit is reached. The bound is then usually at most 1e-9 times the largest value.
 
 **The policy.** The expected reward of `Solution.choice` is provably at least ``v`` minus the error bound. With a
 discount, the last backup proves this (``improvement.py``). Otherwise, the proof consists of lower bounds that were
 raised by backups of the policy's rows, or of sweeps under the policy (``attainment.py``). If possible, the policy takes
-the first of tied rows (``policy.py``, ``component_solver.py``).
+the first of tied rows (``policy.py``, ``component_solver.py``). Without a discount, nothing is proved for the policies
+of ``"jacobi"`` and of processes that compute their transitions. They always take the first of tied rows.
 """
 
 import math
@@ -70,17 +70,18 @@ def solve(
             simultaneously. ``"modified-policy-iteration"`` and ``"policy-iteration"`` need a discount below 1.
             ``"auto"`` tries several solvers. `Solution.reason` names those that were tried.
         tolerance: Stop at this error bound, in the unit of the values, by default 1e-10. A `SolverLimits` object also
-            sets the maximum number of sweeps (by default 100,000). Policy iteration evaluates up to 100 policies. If
-            rounding keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
+            sets other limits, such as the maximum number of sweeps. If rounding or a limit keeps the tolerance out of
+            reach, the returned bound is larger (see `Solution.converged`).
         sweeps: Number of sweeps, regardless of the error bound.
         initial_values: float64 ``[n_states]``, initial values. Not allowed with ``"jacobi"``.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverLimits`).
         objective: ``"discounted"``, or ``"reach-probability"`` (method ``"auto"`` or ``"layered"``).
         max_seconds: Maximum duration in seconds, unlimited by default (see `SolverLimits`).
         maximize: If False, find the minimum of the objective ``"discounted"``, for example of costs.
 
     Returns:
-        Values and policy, with an error bound that holds for both.
+        Values and policy, with an error bound that holds for both. Without a discount, the bound is not proved for the
+        policies of ``"jacobi"`` and of processes that compute their transitions.
 
     Raises:
         SolveError: If an option is out of range, the discount is 1 and a trajectory can collect rewards forever without
@@ -215,8 +216,7 @@ def evaluate(
         policy: float64 ``[n_rows]``, probability of each row in its state.
         discount: Discount factor from 0 to 1, by default 0.95. With 1, values are total rewards.
         tolerance: Maximum error of a value, in the unit of the rewards, by default 1e-10.
-        max_sweeps: Maximum number of sweeps over a component, or of steps if the MDP has a discount and no layers, by
-            default 100,000.
+        max_sweeps: Maximum number of sweeps, by default 100,000 (see `SolverLimits`).
         max_seconds: Maximum duration in seconds, unlimited by default.
 
     Returns:
@@ -225,7 +225,7 @@ def evaluate(
 
     Raises:
         SolveError: If an option is out of range, ``policy`` is invalid, the discount is 1 and a trajectory might never
-            end under the policy, or a limit is reached before an error bound is proved.
+            end under the policy, a value is too large for floating point, or a limit is reached first.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:

@@ -1,9 +1,10 @@
 """Probabilities and rewards within a number of steps, invariants, and total rewards without a goal.
 
-Probabilities within ``k`` steps are values of ``k`` backward steps (``finite_horizon.py``) in an MDP whose goal states
-pay 1 once, and in which runs stop in the goal and in states to avoid. A minimum is a maximum of negative values, so no
-rounding is added. A run always stays in a set if it never reaches the complement, so the maximum probability of staying
-is 1 minus the minimum probability of reaching the complement [Baier and Katoen 2008, sec. 10.6].
+Probabilities within ``k`` steps are values of ``k`` backward steps (``finite_horizon.py``) in an MDP in which runs stop
+in the goal and in states to avoid. The value after the last step is 1 in the goal and 0 elsewhere. A minimum is a
+maximum of negative values, so no rounding is added. A run always stays in a set if it never reaches the complement, so
+the maximum probability of staying is 1 minus the minimum probability of reaching the complement [Baier and Katoen 2008,
+sec. 10.6].
 
 **Total rewards without a goal.** If no reward is negative, the maximum is infinite exactly in states that can reach an
 end component with a positive reward, because a policy can collect this reward again and again. From all other states,
@@ -92,7 +93,7 @@ def stay_probability(
         Probability from each state, with bounds, and a policy, or its rows for the first step.
 
     Raises:
-        SolveError: If an argument is invalid, or as in `reach_probability`.
+        SolveError: If an argument is invalid or no solver proves a bound.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -124,7 +125,7 @@ def cumulative_reward(
 
     Args:
         mdp: The MDP. Terminals pay nothing if the number of steps is unlimited.
-        n_steps: Number of steps, at least 0. Unlimited by default; no reward may then be negative.
+        n_steps: Number of steps, at least 0. Unlimited by default. If it is unlimited, no reward may be negative.
         maximize: If False, find the minimum reward.
         tolerance: Stop at this error bound, by default 1e-10. Ignored if the number of steps is limited.
 
@@ -133,7 +134,8 @@ def cumulative_reward(
         values are exact.
 
     Raises:
-        SolveError: If an argument is invalid, a reward is negative and the number of steps unlimited, or as in `solve`.
+        SolveError: If an argument is invalid, a reward is negative and the number of steps is unlimited, or no solver
+            proves a bound.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -181,7 +183,8 @@ def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValu
         maximize: If False, find the minimum reward.
 
     Returns:
-        Expected reward from each state, with bounds. ``choice`` contains the rows of the first step.
+        Expected reward from each state, with bounds. ``choice`` contains the rows of the first step, or the first row
+        of each state if ``n_steps`` is 0.
 
     Raises:
         SolveError: If an argument is invalid.
