@@ -14,8 +14,8 @@
     R{"cost"}min                   discounted rewards over an infinite horizon
 
 The aim may also come first: ``max P [F "goal"]``. It may be missing if the process is a Markov chain: ``P=? [...]``.
-Labels can be combined with ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are also labels. Goal states pay
-no rewards. ``I=k`` pays the best reward of the state's rows.
+Labels can be combined with ``!``, ``&``, ``|`` and parentheses. ``true`` and ``false`` are also labels. With ``F``,
+goal states pay no rewards. ``I=k`` pays the best reward of the state's rows.
 """
 
 import ast
@@ -46,7 +46,7 @@ _MOST_LISTED = 8
 
 
 class NameUnknownError(PunishFastError, ValueError):
-    """Raised for an unknown label or reward."""
+    """Raised for an unknown label or reward, or if the reward is not named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ class Objective:
     reward: str | None = None  # name of the rewards; None if the text does not name them
     goal: Formula | None = None  # states to reach, or to stay in (G); None for C, I, S and D
     within: Formula | None = None  # states that may be visited before the goal (U)
-    steps: int | None = None  # number of steps; None if it is unlimited
+    steps: int | None = None  # number of steps, or k of I=k; None if it is unlimited
     is_probability: bool = True  # True for a probability, False for an expected reward
 
 

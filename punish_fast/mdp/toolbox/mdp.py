@@ -2,7 +2,7 @@
 
 All classes for discounted rewards use the same solver, so their results are equal: optimal values with an error of at
 most 1e-10, unless rounding prevents it. Arguments that limit iterations or set the initial values or policy are stored.
-They do not change values.
+They do not change these values.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class MDP:
             action.
         reward: Rewards ``[S]``, ``[S, A]`` or ``[A, S, S]``.
         discount: Discount factor from 0 to 1.
-        epsilon: Positive number. It does not affect the results.
-        max_iter: Positive number. It does not affect the results.
+        epsilon: Positive number, or None. It does not affect the results.
+        max_iter: Positive number, or None. It does not affect discounted rewards.
         initial_value: Not used.
 
     Attributes:
@@ -129,7 +129,7 @@ _LP = LP  # the name of the class in pymdptoolbox 4.0b3
 
 
 class PolicyIteration(MDP):
-    """Optimal discounted rewards. See `MDP` for attributes. The arguments after ``discount`` are not used."""
+    """Optimal discounted rewards. See `MDP` for attributes. Arguments after ``discount`` do not affect the results."""
 
     def __init__(
         self,
@@ -147,7 +147,8 @@ class PolicyIteration(MDP):
 class FiniteHorizon(MDP):
     """Optimal rewards of ``N`` steps. ``h`` ``[S]`` contains the values after the last step, 0 by default.
 
-    `V` is float64 ``[S, N + 1]`` and `policy` int64 ``[S, N]``, with a column for each step.
+    `V` is float64 ``[S, N + 1]`` and `policy` int64 ``[S, N]``, with a column for each step. The last column of `V`
+    contains ``h``.
     """
 
     def __init__(self, transitions: Any, reward: Any, discount: Any, N: Any, h: Any = None) -> None:
@@ -164,8 +165,9 @@ class FiniteHorizon(MDP):
 class RelativeValueIteration(MDP):
     """Maximum average reward per step. After `run`, ``average_reward`` is this maximum, and `V` has relative values.
 
-    The relative value of the last state is the average reward. `run` raises `SolveError` if the average reward depends
-    on the initial state.
+    The relative value of the last state is the average reward. ``max_iter`` limits the number of changes of the policy
+    in states that are not visited in the long run. `run` raises `SolveError` if the average reward depends on the
+    initial state.
     """
 
     def __init__(self, transitions: Any, reward: Any, epsilon: Any = 0.01, max_iter: Any = 1000) -> None:
