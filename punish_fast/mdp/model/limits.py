@@ -43,8 +43,8 @@ class SolverLimits:
 
     Attributes:
         tolerance: Error bound to reach, in the unit of the values.
-        max_sweeps: Maximum number of sweeps, by default 100,000. Without layers, this is the number of sweeps over a
-            component or, with a discount, the number of backups of all states.
+        max_sweeps: Maximum number of sweeps, by default 100,000. For MDPs without layers, this is the number of sweeps
+            over a component or, with a discount, the number of backups of all states.
         max_seconds: Maximum duration of the computation in seconds, unlimited by default. It is not checked during an
             elimination. After this time, the solver returns the best values found, or raises `SolveError` if no error
             bound is proved.

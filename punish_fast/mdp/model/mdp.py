@@ -313,7 +313,7 @@ class MDP(StoredProcess):
             R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]`` (minus infinity
                 excludes an action), or of transitions ``[n_actions, n_states, n_states]``, as an array or a list. A
                 list of vectors ``[n_states]``, one for each action, is also allowed. If there are as many states as
-                actions, a list of vectors is ambiguous and therefore refused.
+                actions, a list of vectors is ambiguous and not allowed.
             normalize: Accept rows with any positive sum, such as counts. By default, the sum must be within 1e-12 of 1.
             names: Names of states and actions.
 

@@ -12,8 +12,8 @@ one or a limit is reached. The bound is then usually at most 1e-9 times the larg
 **The policy.** The expected reward of `Solution.choice` is provably at least ``v`` minus the error bound. With a
 discount, the last backup proves this (``improvement.py``). Otherwise, the proof consists of lower bounds that were
 raised by backups of the policy's rows, or of sweeps under the policy (``attainment.py``). If possible, the policy takes
-the first of tied rows (``policy.py``, ``component_solver.py``). Without a discount, nothing is proved for the policies
-of ``"jacobi"`` and of processes that compute their transitions. They always take the first of tied rows.
+the first of tied rows (``policy.py``, ``component_solver.py``). If the discount is 1, nothing is proved for the
+policies of ``"jacobi"`` and of processes that compute their transitions. They always take the first of tied rows.
 """
 
 import math
@@ -80,8 +80,8 @@ def solve(
         maximize: If False, find the minimum of the objective ``"discounted"``, for example of costs.
 
     Returns:
-        Values and policy, with an error bound that holds for both. Without a discount, the bound is not proved for the
-        policies of ``"jacobi"`` and of processes that compute their transitions.
+        Values and policy, with an error bound that holds for both. If the discount is 1, the bound is not proved for
+        the policies of ``"jacobi"`` and of processes that compute their transitions.
 
     Raises:
         SolveError: If an option is out of range, the discount is 1 and a trajectory can collect rewards forever without
