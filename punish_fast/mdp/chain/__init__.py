@@ -1,1 +1,1 @@
-"""Markov chains of policies: elimination, stationary distributions, rational arithmetic."""
+"""Markov chains of policies: elimination, stationary distributions, decimal arithmetic."""

@@ -1,4 +1,4 @@
-"""State reduction of a chain stored as a sparse matrix; see ``elimination.py``.
+"""State reduction of a chain stored as a sparse matrix (``elimination.py``).
 
 A *position* is the index of a state in the elimination order, in which each component follows the components it leads
 to.
@@ -63,8 +63,8 @@ def transpose_later(begin, end, later, ptr, owner, at):
 def reduce_chain(chain, reduced, earlier, leak, row):
     """Compute the sparse factors, and fill the dense matrices that are eliminated afterwards.
 
-    ``earlier`` contains the results of `transpose_later`. The work arrays ``leak`` and ``row``, ``[n_states]``, must
-    contain zeros.
+    ``earlier`` contains the results of `transpose_later`. ``leak``, ``[n_states]``, receives the probability of leaving
+    the component from each position in the sparse part. The work array ``row``, ``[n_states]``, must contain zeros.
     """
     ptr, owner, at = earlier
     later, into, onto, pivot = reduced.later, reduced.into, reduced.onto, reduced.pivot

@@ -1,4 +1,4 @@
-"""Minimum-degree elimination on the quotient graph; see ``elimination.py``.
+"""Minimum-degree elimination on the quotient graph (``elimination.py``).
 
 An eliminated state is an *element*, a list of the later states that it connects. Eliminating a state *absorbs* the
 elements that contain it into the new element. Each state stores the unabsorbed elements that contain it, and the
@@ -96,7 +96,7 @@ def _operations(n_later):
 
 @routine
 def _degree(graph, state):
-    """Return the degree bound of a state, counting termination as a neighbor."""
+    """Return the degree bound of a state. Leaving the component counts as a neighbor."""
     return graph.degree[state] + np.int32(graph.leaks[state])
 
 

@@ -1,4 +1,4 @@
-"""Sweeps over the rows taken by a policy; see ``improvement.py``.
+"""Sweeps over the rows taken by a policy (``improvement.py``).
 
 Sums within a chunk are computed in a fixed order, as in ``_bellman.py``.
 """
@@ -46,7 +46,7 @@ def gather_policy(begin, end, tensor, discount, choice, chain):
 
 @kernel
 def back_up_chain(begin, end, chunks, chain, discount, v, out, extremes):
-    """Back up states from ``v`` under the policy; set ``extremes[chunk]`` to the smallest and the largest change."""
+    """Back up states from ``v`` under the policy. Set ``extremes[chunk]`` to the smallest and the largest change."""
     ptr, length, _, indices, data, reward, _ = chain
     for chunk in range(begin, end):
         lowest, highest = np.inf, -np.inf

@@ -15,10 +15,10 @@ matrix.
 
 **Minimum-degree order** [Tinney and Walker 1967]. Eliminating a state connects all its neighbors. The state with the
 fewest neighbors is eliminated next. An upper bound replaces the exact number of neighbors [Amestoy, Davis and Duff
-1996]. Termination counts as a neighbor, so a long path to it is eliminated from the far end. In the opposite order,
-the probability of termination might underflow. *Hubs*, which have very many neighbors, are eliminated last. Once every
-remaining state of a component is connected with a large share of the others, these states and the hubs are eliminated
-in a dense matrix.
+1996]. Leaving the component counts as a neighbor, so a long path to termination is eliminated from the far end. In the
+opposite order, the probability of termination might underflow. *Hubs*, which have very many neighbors, are eliminated
+last. Once every remaining state of a component is connected with a large share of the others, these states and the hubs
+are eliminated in a dense matrix.
 """
 
 from __future__ import annotations
@@ -181,9 +181,9 @@ class Elimination:
         return ChainEntries(*(x.tolist() for x in chain)), ReducedChain(*(x.tolist() for x in reduced))
 
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return stationary weights of an irreducible chain without terminals (``component_gains.py``).
+        """Return stationary weights of an irreducible chain without terminals (``stationary.py``), by state.
 
-        Also return all factors, and the number of later positions connected with each position, float64 ``[n_states]``.
+        Also return all factors, and the number of later positions connected with each position, ``[n_states]``.
         """
         weight, reduced = np.empty(len(self._chain.state)), self._reduced
         with np.errstate(all="ignore"):
@@ -234,7 +234,10 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
-    """Return the number of operations for eliminating a random policy's chain, or infinity if it exceeds ``most``."""
+    """Return the number of operations for eliminating a random policy's chain.
+
+    Return infinity if the number exceeds ``most`` or the factors are too large.
+    """
     order = minimum_degree(*_neighbors(_random_chain(mdp)), most)
     return np.inf if order is None else order.operations
 

@@ -98,8 +98,8 @@ def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -
         is below 1e-290.
 
     Raises:
-        SolveError: If an argument is invalid or ``initial`` is missing, if the policy leads to a transition probability
-            below 2.3e-308, or if the chain is too large or its probabilities are too different for a bound.
+        SolveError: If an argument is invalid or missing, if the policy mixes actions into a transition probability
+            below 2.23e-308, or if the chain is too large or its probabilities are too different for a bound.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:

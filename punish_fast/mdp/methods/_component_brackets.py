@@ -1,4 +1,4 @@
-"""In-place sweeps of total rewards and of their lower and upper bounds; see ``component_brackets.py``.
+"""In-place sweeps of total rewards and of their lower and upper bounds (``component_brackets.py``).
 
 The bounds allow for rounding errors, which are proportional to the size of the terms, and for products that underflow.
 """
@@ -13,14 +13,14 @@ from punish_fast.runtime._jit import kernel, routine
 # Roundings in a row in addition to one per entry: of the stored probability, the product, the reward and the bound.
 FURTHER_ROUNDINGS = 8
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
-# Largest error of a product that underflows.
+# Upper bound on the error of a product that underflows.
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 class Bounds(NamedTuple):
     """Bounds on values, and the progress of their proof."""
 
-    # Bounds, float64 ``[n_columns]``; the lower bounds of a component are valid once all its states have a row in
+    # Bounds, float64 ``[n_columns]``. The lower bounds of a component are valid once all its states have a row in
     # ``choice``, and the upper bounds once all its states are marked in ``is_above``.
     lower: np.ndarray
     upper: np.ndarray
@@ -30,7 +30,7 @@ class Bounds(NamedTuple):
 
 @routine
 def relax_run(first, last, is_descending, tensor, v):
-    """Back up states ``first`` to ``last - 1`` in place, in either direction; return the largest absolute change.
+    """Back up states ``first`` to ``last - 1`` in place, in either direction. Return the largest absolute change.
 
     A row with a self-loop is solved for the value of its state: the reward plus the weighted values of other successors
     is divided by the probability of leaving. This probability is computed as a sum, since one minus the probability of
@@ -77,7 +77,7 @@ def relax_components(begin, end, boundary, tensor, v, goal, most):
 
 @routine
 def narrow_run(first, last, is_descending, tensor, limits, bounds):
-    """Sweep a component's bounds once, in place; return the number of bounds that are not yet proved."""
+    """Sweep a component's bounds once, in place. Return the number of bounds that are not yet proved."""
     state_ptr, indptr, indices, data, reward = tensor
     lower, upper, choice, is_above = bounds
     n_open = 0
@@ -111,7 +111,8 @@ def narrow_run(first, last, is_descending, tensor, limits, bounds):
 def narrow(begin, end, boundary, tensor, limits, bounds, most):
     """Sweep the bounds of each component in turn until they are proved, but at most ``most`` times.
 
-    Stop at the first component whose bounds are not proved and return its index; return ``end`` if all are proved.
+    Return the index of the first component whose bounds are not proved, or ``end`` if all are proved. Later components
+    are not swept.
     """
     for component in range(begin, end):
         first, last = boundary[component], boundary[component + ONE]

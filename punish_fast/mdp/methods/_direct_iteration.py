@@ -1,7 +1,7 @@
-"""Policy iteration with one elimination for each policy, on one thread; see ``direct_iteration.py``.
+"""Policy iteration with one elimination for each policy, on one thread (``direct_iteration.py``).
 
 A *position* is the index of a state in the elimination order. The matrix of a policy's chain is stored by rows. Row
-``i`` has the positions from ``first[i]`` to the largest position that the elimination can fill.
+``i`` has entries for the positions from ``first[i]`` to the largest position that the elimination can fill.
 """
 
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class Envelope(NamedTuple):
 
 @kernel
 def iterate_policies(tensor, discount, limits, v, low, choice, q):
-    """Improve and evaluate policies until an error bound is proved.
+    """Improve and evaluate policies until an error bound within the tolerance is proved or a limit is reached.
 
     Return the number of policies evaluated, and the smallest and the largest gain that bound the error. The number is
     -1 if an elimination is too large.

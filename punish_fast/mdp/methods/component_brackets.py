@@ -46,7 +46,7 @@ from punish_fast.mdp.model.results import ValueRange
 from punish_fast.mdp.model.stored_process import tensor_of
 from punish_fast.runtime.parallel import balanced_chunks
 
-# Components of at least this many states are extrapolated.
+# Components of at least this many states are extrapolated, in addition to slowly converging components.
 _LARGE = 1024
 # Largest change of converged values in a sweep, as a share of the distance to their bounds.
 _SHARE = 0.001
@@ -140,7 +140,7 @@ class _Sweeps:
     ) -> bool:
         """Sweep in both directions and extrapolate until values change by at most ``change``.
 
-        Return False if the maximum number of sweeps is reached first.
+        Return False if the maximum number of sweeps or the deadline is reached first.
         """
         acceleration, values = Anderson(), v[slice(*boundary.tolist())]
         for _ in range(0, self._limits.max_sweeps, 2):

@@ -147,7 +147,7 @@ def sweep_further(problem: Gains) -> Exact | Unsolved:
 
 
 def _swept(mdp: MDP, component: np.ndarray, _: Bracket, limits: SolverLimits) -> Bracket:
-    """Sweep until all brackets seem narrow enough or the maximum number of sweeps is reached. Return the brackets."""
+    """Sweep until all brackets seem narrow enough or a limit is reached. Return the brackets."""
     begins, order = groups(component)
     payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)
     for sweeps in range(1, limits.max_sweeps * bool(len(h)) + 1):
@@ -191,7 +191,7 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> Br
 
 
 def improve_gains(problem: Gains) -> Exact | Unsolved:
-    """Narrow brackets by policy iteration, in small components together."""
+    """Narrow brackets by policy iteration, in all small components together and in each large component."""
     limits, wide = problem.limits, problem.is_wide(problem.limits.tolerance, 0.0)
 
     def improved(mdp: MDP, component: np.ndarray, now: Bracket) -> Bracket | None:

@@ -2,7 +2,7 @@
 
 If rewards are negative, zeros are optimistic. In a corridor of ``n`` states, sweeps from zeros then need about ``n``
 passes, because each state copies the value of a neighbor that is as far from the end. Values of a policy are lower
-bounds, and correct values spread from the terminals in any sweep against the arrows.
+bounds, and correct values spread from the terminals in any sweep that updates successors first.
 
 The policy takes the rows by which a breadth-first search from the terminals discovers the states. States are evaluated
 in the order of their discovery, so one pass is exact if each row has a single successor. Otherwise, a few passes in
@@ -26,7 +26,10 @@ _MOST_PASSES = 32
 
 
 def initial_values(mdp: MDP, payoff: Payoff, tolerance: float) -> np.ndarray | None:
-    """Return values of a policy that heads for the terminals, float64 ``[n_states]``; None if zeros are as good."""
+    """Return values of a policy that heads for the terminals, float64 ``[n_states]``.
+
+    Return None if the MDP is small, no reward is negative, or a state cannot reach a terminal.
+    """
     n = mdp.n_states
     if n < _FEW_STATES or payoff.row.min() >= 0:
         return None

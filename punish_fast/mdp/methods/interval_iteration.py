@@ -22,8 +22,8 @@ because repeated application of ``F^k`` leads from ``u`` down to ``v*``, and fro
 always satisfy these conditions. Interval iteration starts from these bounds and needs twice the time of plain value
 iteration [Haddad and Monmege 2018, Theor. Comput. Sci. 735]. Sweeps of a single array of values therefore come first,
 although they prove nothing. The first bracket has bounds a small distance below and above their result, clipped to [0,
-1], and is swept until both conditions hold. If they do not hold within eight sweeps, a new bracket begins, sixteen
-times as wide and with twice as many sweeps. Eventually, the bracket is [0, 1].
+1], and is swept until both conditions hold. If they do not hold within eight sweeps, a new bracket begins, at least
+sixteen times as wide and with twice as many sweeps. Eventually, the bracket is [0, 1].
 
 **Rounding.** The rounding error of a sweep is at most ``e`` (see ``value_iteration.py``), so ``e`` is added to every
 upper bound and subtracted from every lower bound.

@@ -57,7 +57,7 @@ class Layers(NamedTuple):
 
 
 def sweep_layers(problem: Layers) -> Exact | Unsolved:
-    """Sweep until an error bound within the tolerance is proved."""
+    """Sweep until an error bound within the tolerance is proved or a limit is reached."""
     try:
         iteration = _begin(problem)
     except LargeValueError as error:

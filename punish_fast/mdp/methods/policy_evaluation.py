@@ -6,9 +6,9 @@ method.
 
 **Sweeps.** Between backups of all rows, modified policy iteration [Puterman and Shin 1978] sweeps over the rows of the
 policy. A sweep reads only one row per state, so it costs a fraction of a backup. Sweeps stop when the span of their
-changes is a tenth of the span in the last backup (the policy is then likely to change), when the span is small enough
-for the tolerance, or when a limit on their number is reached. The limit is doubled if few choices change and halved if
-many do.
+changes is at most a tenth of the span in the last backup (the policy is then likely to change), when the span is small
+enough for the tolerance, or when a limit on their number is reached. The limit is doubled if few choices change and
+halved if many do.
 
 **Krylov.** The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P) v = r``. Sweeps need about
 ``1 / (1 - g)`` steps per digit unless the chain mixes fast. BiCGSTAB [van der Vorst 1992] needs about the square root

@@ -19,7 +19,7 @@ _LEAST_PRECISION = 1e-3
 
 @dataclass(eq=False)
 class Total:
-    """Maximum expected total reward, including the rewards of terminals.
+    """Maximum expected total reward, including the values of terminals.
 
     Without a discount, every policy must terminate. If `may_not_end` is True, policies with unbounded cost are exempt.
     """

@@ -56,7 +56,7 @@ class Iteration:
         self.proved_choice: np.ndarray | None = None  # policy found by `settle`, or None for the first best rows of `q`
         self.log = Log()
         self.v = np.concatenate([np.zeros(mdp.n_states), stopping_rule.terminal_values(mdp, discount)])
-        # Row values and the first best rows, consistent with `v` only after `close`.
+        # Row values, and the first row of each state with the largest value. Consistent with `v` only after `close`.
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
         # Number of roundings in a row in addition to one per entry, including roundings of stored probabilities.
@@ -135,7 +135,8 @@ class Iteration:
     def settle(self, bounds: Sequence[float]) -> float:
         """Choose the policy, and return a bound on its loss: `v` minus the values of the policy.
 
-        ``bounds`` contains the allowed losses, in ascending order.
+        ``bounds`` contains the allowed losses, in ascending order. If the discount is 1, the loss is not checked, and
+        the result is 0.
         """
         if self.discount == 1:
             return 0.0
@@ -204,7 +205,7 @@ class Layered(Iteration):
 
         Without a discount, sweeps under the policy prove its values. The loss is infinite if no policy with proved
         values is found. If the process computes its transitions, the policy is not checked, because the row
-        probabilities would take as much memory as the row values, and the returned loss is 0.
+        probabilities would take as much memory as the row values. The returned loss is then 0.
         """
         rounding, n = float(self._rounding().sum()), self.mdp.n_states
         if self.discount < 1:
@@ -264,7 +265,7 @@ class Evaluation(Layered):
 
 
 class Jacobi(Iteration):
-    """Sweeps that update all states simultaneously, starting with ``q = r`` like the published model."""
+    """Sweeps that update all states simultaneously, starting with ``q = r`` like the published notebook."""
 
     def __init__(self, mdp: Process, discount: float) -> None:
         super().__init__(mdp, discount)
