@@ -3,8 +3,8 @@
 An objective (``objectives``) reduces its MDP to one of three problems: `Layers`, `Total` or `Gains`. `climb` tries the
 rungs for this problem in order. A rung returns values with an error bound within the tolerance, or `Unsolved` with the
 reason and the values found so far. Rounding can keep the tolerance out of reach, so most rungs also accept a bound of
-1e-9 times the largest value. If all rungs fail, `climb` returns `Unsolved` with the best values found, and the
-objective raises `SolveError`.
+1e-9 times the largest value. If all rungs fail, `climb` returns `Unsolved` with the best values found. The objective
+then tries another problem or raises `SolveError`.
 
 Fast rungs come first, followed by slower but more accurate rungs. The last rungs are fallbacks. Sweeps are fastest in
 most MDPs, but their number and their rounding errors grow with the length of trajectories. The cost and the accuracy of
@@ -13,7 +13,7 @@ components.
 
 Rungs:
     sweeps over layers (`Layers`): In-place sweeps from the last layer to the first, or simultaneous updates.
-        for: MDPs with layers, processes that compute their transitions, and the methods `layered` and `jacobi`
+        for: MDPs with layers, computed transitions, compact MDPs with a discount, the methods `layered` and `jacobi`
         limits: 1,000 sweeps (`jacobi` and computed transitions: the maximum number) and values up to 1e305
         next: the same MDP without layers, because trajectories may be too long for sweeps
     direct policy iteration (`Total`): Policy iteration in one thread, with an elimination in the order of the states.
@@ -22,15 +22,15 @@ Rungs:
         next: policy evaluation, because sweeps cost less than an elimination in large MDPs
     policy evaluation (`Total`): Evaluation of greedy policies by sweeps or BiCGSTAB, and backups of all states.
         for: discounted rewards
-        limits: the work of 50 to 20,000 sweeps, less if an elimination is cheap, and values up to 1e150
+        limits: the work of 50 to 20,000 sweeps, depending on an elimination's cost, and values up to 1e150
         next: an elimination, because its cost does not depend on the length of trajectories
     sweeps over components (`Total`): Sweeps over one strongly connected component after another, then over bounds.
         for: total rewards and probabilities
-        limits: 50 to 1,000 sweeps over a component, fewer if an elimination is cheap
+        limits: 50 to 1,000 sweeps over a component, depending on an elimination's cost
         next: an elimination, because its cost does not depend on the length of trajectories
     elimination (`Total`): Policy iteration that evaluates each policy by an elimination without subtractions.
         for: discounted and total rewards, and probabilities
-        limits: 100 policies (up to 300 without a discount), 3e7 entries in the factors and 1e10 multiplications
+        limits: 100 policies (up to 400 without a discount), 3e7 entries in the factors and 1e10 multiplications
         next: fractions, because they have no rounding errors
     fractions (`Total`): Policy iteration in rational arithmetic. The bound covers only rounded probabilities.
         for: discounted and total rewards, and probabilities
@@ -38,7 +38,7 @@ Rungs:
         next: decimal numbers, because they are also accurate in large components
     decimals (`Total`): Policy iteration with decimal numbers. Longer trajectories require more digits.
         for: discounted and total rewards, and probabilities
-        limits: 100 policies, and 5e7 digits in the process and the factors
+        limits: 200 policies, and 5e7 digits in the process and the factors
         next: the smallest bound so far, or more sweeps
     bound of the elimination (`Total`): The values of the elimination, if sweeps have a larger bound.
         for: discounted rewards
