@@ -27,7 +27,7 @@ SUM_TOLERANCE = 1e-9
 TIE = 1e-12
 
 
-# Error message for masked arrays, because NumPy would use the masked numbers.
+# Error message for masked arrays, which are refused because NumPy would use the masked numbers.
 MASKED = "has masked entries; pass an array without a mask, such as array.filled(value)"
 
 

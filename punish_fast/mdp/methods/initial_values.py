@@ -1,8 +1,8 @@
 """Initial values for sweeps over costs: the values of a policy that heads for the terminals.
 
 If rewards are negative, zeros are optimistic. In a corridor of ``n`` states, sweeps from zeros then need about ``n``
-passes, because each state copies the value of a neighbor that is as far from the end. Values of a policy are lower
-bounds, and correct values spread from the terminals in any sweep that updates successors first.
+passes, because a pass lowers most values by the cost of a single step. Values of a policy are lower bounds, and correct
+values spread from the terminals in any sweep that updates successors first.
 
 The policy takes the rows by which a breadth-first search from the terminals discovers the states. States are evaluated
 in the order of their discovery, so one pass is exact if each row has a single successor. Otherwise, a few passes in

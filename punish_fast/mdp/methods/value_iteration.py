@@ -6,9 +6,9 @@ including the reward of the terminal reached, and ``stopping_rule.py`` determine
 
 **Methods.** ``jacobi`` applies ``T`` to all states simultaneously. ``layered`` updates the layers from last to first
 and uses new values immediately. If each of ``L`` layers leads only to the next one, and the last layer only to the
-first (a *cycle*), the result of a layered sweep depends only on the values of the first layer. The sweep contracts
-these values with modulus ``g^L``. Only these values are *carried* from sweep to sweep, and only they are extrapolated
-(``anderson.py``). Without a cycle, all values are carried and none are extrapolated.
+first (a *cycle*), the values of terminals and of the first layer determine the result of a layered sweep. The sweep
+contracts the values of the first layer with modulus ``g^L``. Only these values are *carried* from sweep to sweep, and
+only they are extrapolated (``anderson.py``). Without a cycle, all values are carried and none are extrapolated.
 
 **Error bound.** Let ``d`` be the largest change of a carried value in the last sweep, ``b`` the modulus, and ``e`` a
 bound on the rounding error of a sweep. Since sweeps contract,

@@ -152,7 +152,7 @@ def discount_of(given: Any) -> float:
     """Convert a discount, a real number of any type, to float.
 
     Raises:
-        SolveError: If the discount is out of range, or is below 1 but rounds to 1.
+        SolveError: If the discount is not a number from 0 to 1, or is below 1 but rounds to 1.
     """
     discount = as_float(given)
     check_allowed(0 <= discount <= 1 and given >= 0, SolveError, "discount", shown(given), "a number from 0 to 1")

@@ -17,7 +17,7 @@ class Log:
     """Statistics of sweeps. Each list has one entry per sweep.
 
     Attributes:
-        residual: Largest absolute change of a state value.
+        residual: Largest absolute change of a state value or of a bound (``"jacobi"``: also of a terminal value).
         seconds: Duration in seconds.
         rmse: Euclidean norm of the changes of row values and terminal values (method ``"jacobi"`` only).
         choice_changes: Number of states whose greedy row changed (method ``"jacobi"`` only).
@@ -47,8 +47,8 @@ class Solution(StateValues):
             MDPs solved by component, this is 1 plus the number of sweeps over large or slow components and the number
             of policies. For small discounted MDPs, this is the number of policies. If another solver finishes, it
             counts as one sweep.
-        residual: Largest absolute change of a state value in the last sweep. If the solver finished with an elimination
-            or solved the MDP by component, the residual is the error bound.
+        residual: Largest absolute change in the last sweep (see `Log`). If the solver finished with an elimination or
+            solved the MDP by component, the residual is the error bound.
         error_bound: Upper bound on the error of ``v`` in the sup norm. The expected reward of the policy `choice`
             differs from ``v`` by at most this bound, so it is worse than the optimum by at most twice the bound.
         choice: int64 ``[n_states]``, row that the policy takes in each state.

@@ -10,7 +10,7 @@ from punish_fast.runtime.lazy_modules import sparse
 
 
 def process_of(P: Any, R: Any) -> mdp.MDP:
-    """Build an MDP from transitions and rewards in any form that pymdptoolbox accepts."""
+    """Build an MDP from transitions and rewards in the forms that pymdptoolbox documents."""
     return mdp.MDP.from_dense(*(list(x) if isinstance(x, np.ndarray) and x.dtype.kind == "O" else x for x in (P, R)))
 
 
