@@ -50,7 +50,7 @@ class Equation(NamedTuple):
 
 
 def is_small(mdp: MDP) -> bool:
-    """Return True if an MDP can be solved in rational arithmetic within about a second."""
+    """Return True if an MDP can be solved in rational arithmetic within seconds."""
     return mdp.n_states <= _MOST_STATES and int(np.bincount(components_of(mdp)).max(initial=0)) <= _LARGEST_COMPONENT
 
 
