@@ -1,7 +1,7 @@
 """Construction of MDPs from descriptions of states: functions, lists of rows, and the tables of Gymnasium.
 
-The states of a function are found by breadth-first search. Error messages contain the state, the action and the row. A
-row whose exact sum differs from 1 by more than rounding is divided by that sum.
+If a function describes the states, they are found by breadth-first search. Error messages contain the state, the action
+and the row. A row whose exact sum differs from 1 by more than rounding is divided by that sum.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def export_umb(
 
 
 def _key(name: str, names: Iterable[str]) -> str:
-    """Return the name of a folder: the given name, or its index in ``names`` if it contains special characters."""
+    """Return the name of a folder: the given name, or its index and a hyphen if it contains special characters."""
     return name if re.fullmatch(r"\w+", name, re.ASCII) else f"{list(names).index(name)}-"
 
 

@@ -288,10 +288,10 @@ class _Chain:
 def _bounds(
     rows: Rows, chain: _Chain, choice: np.ndarray, v: Numbers, sign: int, limits: tuple[float, float]
 ) -> Numbers | None:
-    """Return lower (``sign`` -1) or upper (1) bounds on the values of ``rows``, or None if no bounds could be proved.
+    """Return upper (``sign`` 1) or lower (-1) bounds on values, or None if no bounds could be proved.
 
-    Lower bounds need only the rows of the chain. ``choice`` contains the indices of these rows in ``rows``. No value is
-    outside the ``limits``.
+    The bounds hold for all policies that take ``rows``. ``choice`` contains the indices of the chain's rows. All values
+    must be within ``limits``.
     """
     _, error = rows.gains(v)
     for _ in range(_MOST_CANDIDATES):

@@ -43,14 +43,14 @@ class Total:
         self.largest_value = discounted(self.mdp, self.discount, n_steps=1).largest_value if is_discounted else 0.0
         self.is_large = self.largest_value > _LARGE_VALUE
         self.eliminates = is_auto or self.is_large
-        # Half of the tolerance is left for ties.
+        # With a discount, half of the tolerance is left for ties.
         self.goal = self.limits.tolerance / 2 if is_discounted else self.limits.tolerance
         is_swept = not (self.skips_sweeps or self.is_large)
         self.sweeps_policies, self.sweeps_components = is_swept and is_discounted, is_swept and not is_discounted
         self.is_plain = self.sweeps_policies and is_auto and self.limits.initial_values is None
 
     def accepted(self, found: Exact | Unsolved) -> Exact | Unsolved:
-        """Return the result of an elimination if its error bound is small enough."""
+        """Return the result of an elimination if its error bound is small enough, otherwise `Unsolved`."""
         if isinstance(found, Unsolved) or found.error_bound <= max(self.goal, least_bound(found)):
             return found
         self.eliminated = min(found, self.eliminated, key=lambda each: each.error_bound)

@@ -57,7 +57,8 @@ PROBABILITY = ValueRange(0.0, 1.0)
 def bracketed_by(v: np.ndarray, error: float | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return values with their lower and upper bounds, which allow for rounding.
 
-    Infinite values and values with an ``error``, a number or float64 ``[n_states]``, of 0 are exact.
+    ``error``, a number or float64 ``[n_states]``, bounds the errors of the values. Infinite values and values with an
+    error of 0 are exact.
     """
     is_exact = np.isinf(v) | (error == 0)
     lower, upper = np.nextafter(v - error, -np.inf), np.nextafter(v + error, np.inf)

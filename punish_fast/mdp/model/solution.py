@@ -158,6 +158,6 @@ class BoundedValues(StateValues):
 def bounded(
     v: np.ndarray, error: float | np.ndarray, choice: np.ndarray, rows: ModelRows, value_range: ValueRange = ANY
 ) -> BoundedValues:
-    """Return values with bounds at a distance of at most ``error``, a number or float64 ``[n_states]``."""
+    """Return values with bounds at the distance ``error`` (see `bracketed_by`), clipped to ``value_range``."""
     lower, upper = (np.clip(limit, *value_range) for limit in bracketed_by(v, error)[1:])
     return BoundedValues(v, lower, upper, float(np.max(error, initial=0)), choice, rows)
