@@ -4,7 +4,7 @@ With a discount ``g`` below 1, a backup of all states is a contraction with modu
 over a cycle of ``L`` layers is a contraction with modulus ``g^L``. Undiscounted sweeps contract because episodes end.
 Let ``U`` be the operator ``(U w)(s) = max_a sum_t P(t | s, a) w(t)``, where ``t`` runs over the states but not the
 terminals. Any weights ``w > 0`` with ``U w <= m w`` make the undiscounted Bellman operator a contraction with modulus
-``m`` in the norm ``max_s |x(s)| / w(s)`` [Bertsekas and Tsitsiklis 1996, sec. 2.3]. Hence, if the last change is at
+``m`` in the norm ``max_s |x(s)| / w(s)`` [Bertsekas and Tsitsiklis 1996, ch. 2]. Hence, if the last change is at
 most ``d`` and the rounding error of a sweep is at most ``e``,
 
     |v - v*|  <=  k (m d + e) / (1 - m)          k = max w / min w

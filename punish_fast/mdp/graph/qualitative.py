@@ -1,7 +1,7 @@
 """Qualitative reachability: states that can reach or avoid others, with certainty or almost surely.
 
 Whether a probability is 0 or 1 depends only on the graph, so no arithmetic is needed [Baier and Katoen 2008, sec. 10.6;
-Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. The goal is a set of columns. A run may also stop in other
+Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4]. The goal is a set of columns. A run may also stop in other
 columns without reaching the goal. States with the following properties are found:
 
 * some policy *may* reach the goal: search backward from it;
