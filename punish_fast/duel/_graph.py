@@ -37,7 +37,10 @@ _UNKNOWN = -2
 
 
 class Full(NamedTuple):
-    """Full states of all breaths, and their successors."""
+    """Full states of all breaths, and their successors.
+
+    In shapes, ``n_states`` is the number of information states during a measure.
+    """
 
     ptr: np.ndarray  # int64 ``[n_states + 1]``, first full state of each information state
     entry_ptr: np.ndarray  # int64 ``[n_states + 1]``, index in `after` of each information state's first successor

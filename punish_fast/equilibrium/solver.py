@@ -187,7 +187,7 @@ class Equilibrium:
 
     @property
     def reachable(self) -> np.ndarray:
-        """Mask of the states that the average strategy can reach against some enemy, bool ``[n_states]``."""
+        """Mask of the states during a measure that the average strategy can reach against some enemy, bool ``[n]``."""
         average, full_ptr = self.average, self.graph.full.ptr
         reach = Reach(self.graph)
         reach.begin(np.ones(len(self.reach)))

@@ -25,7 +25,7 @@ Root attributes:
     terminal_values: Values of a win and a loss of an imported agent.
     name: Name of the strategy.
     origin: Record of how the strategy was computed.
-    information: Information model.
+    information: Information model, by default `memoryless`.
     iterations: Number of iterations.
     best_response_share: Share of games played against a best response.
     header: Header of the bundle, with its own key `kind`.
@@ -56,18 +56,19 @@ Datasets:
     /strategy/rows (strategy?): Probabilities of the actions under `memory`, in units of 1 / 65535. The policy is
         uniform in states with zeros only.
     /response/choice (strategy?): Index, among the actions of each state, of the action in the best response found.
-    /equilibrium/strategy_sum (equilibrium): Weighted sum of the strategies of all iterations.
+    /equilibrium/strategy_sum (equilibrium): Weighted sum of the strategies of all iterations. All states and rows in
+        this group are states and rows during a measure.
     /equilibrium/regret (equilibrium?): Regret of each row, if `best_response_share` is 0.
     /equilibrium/last_regret (equilibrium?): Regret of each row in the last iteration, if `best_response_share` is 0.
     /equilibrium/logit (equilibrium?): Logarithm of each row's weight, if `best_response_share` is not 0.
     /equilibrium/variance (equilibrium?): Sum of the regrets' variances in each state, if `best_response_share` is not
         0.
-    /equilibrium/reach (equilibrium): Visits of the full states of breath 1.
-    /equilibrium/response_reach (equilibrium?): Visits of these states in games against best responses.
+    /equilibrium/reach (equilibrium): Expected visits per game to the full states of breath 1.
+    /equilibrium/response_reach (equilibrium?): Expected visits per game to these states by the best response.
     /equilibrium/nodes (equilibrium): Win probabilities at the nodes between measures.
-    /equilibrium/response_nodes (equilibrium?): Win probabilities at the nodes against the best response.
+    /equilibrium/response_nodes (equilibrium?): Win probabilities of the best response at the nodes.
     /equilibrium/values (equilibrium?): Win probabilities in full states.
-    /equilibrium/response_values (equilibrium?): Win probabilities in full states against the best response.
+    /equilibrium/response_values (equilibrium?): Win probabilities of the best response in full states.
     /equilibrium/response (equilibrium?): Row that the best response chooses in each state.
     /equilibrium/marked_rows (equilibrium?): Mark of each row in the restricted game.
     /equilibrium/marked_full (equilibrium?): Mark of each full state in the restricted game.
