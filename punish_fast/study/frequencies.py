@@ -31,7 +31,8 @@ class Grouping(NamedTuple):
 
     name: str  # property that distinguishes the situations
     labels: list[str]  # names of the situations
-    group: np.ndarray  # int64 ``[n_states]``, situation of each information state, as an index of `labels`
+    # int64 ``[n_states]``, situation of each information state (except between two measures), as an index of `labels`
+    group: np.ndarray
 
 
 class SituationFrequencies(NamedTuple):

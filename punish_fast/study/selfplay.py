@@ -32,7 +32,10 @@ class SelfPlay:
 
     @cached_property
     def state_visits(self) -> np.ndarray:
-        """Expected visits per game to each information state by one player, float64 ``[n_states]``."""
+        """Expected visits per game to each information state by one player, float64 ``[n_states]``.
+
+        States between two measures are omitted.
+        """
         return np.asarray(np.add.reduceat(self.visits, self.graph.full.ptr[:-1]))
 
     @cached_property
@@ -53,7 +56,7 @@ class SelfPlay:
     def action_values(self) -> np.ndarray:
         """Win probability after each action if both sides then follow the policy, float64 ``[n_rows]``.
 
-        The distribution of the enemy's hand follows from `beliefs`.
+        Rows between two measures are omitted. The distribution of the enemy's hand follows from `beliefs`.
         """
         return self.graph.action_values(self.policy, self.beliefs, self.duel.v)
 

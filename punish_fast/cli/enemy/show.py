@@ -15,8 +15,8 @@ JSON keys:
     covered (integer): Number of states that the data of the strategy cover.
     entropy (number or null, nats): Mean entropy of the actions in covered states.
     uniform_entropy (number or null, nats): Mean entropy of uniformly random actions in these states.
-    breaths (list of objects): Numbers of states and mean entropies for each breath.
-        breath (integer): Breath of the measure, counted from 1.
+    breaths (list of objects): Numbers of states and mean entropies for each breath, then between two measures.
+        breath (integer): Breath of the measure, counted from 1. Between two measures, number of breaths plus 1.
         states (integer): Number of states.
         covered (integer): Number of states that the data of the strategy cover.
         entropy (number or null, nats): Mean entropy of the actions in covered states.

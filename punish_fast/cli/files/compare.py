@@ -11,9 +11,9 @@ JSON keys:
         error_bound (number or null, values): Proven bound on the error of the values. Null if unknown.
         digest (string): Digest of the values.
     *_counts
-    breaths (list of objects): Comparison in each breath.
+    breaths (list of objects): Comparison in each breath, then between two measures.
         *_counts
-        breath (integer): Breath of the measure, counted from 1.
+        breath (integer): Breath of the measure, counted from 1. Between two measures, number of breaths plus 1.
     q (object): Differences between the values of state-action pairs, B minus A.
         largest (number, values): Largest absolute difference.
         mean (number, values): Mean absolute difference.

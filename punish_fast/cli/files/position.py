@@ -28,7 +28,7 @@ def position_report(file: SolutionFile | Player, rules: Rules, state: State) -> 
         file (string): File, or name of a built-in agent.
         state (string): State code.
         position (object): Digits of the state code.
-            breath (integer): Breath of the measure, counted from 1.
+            breath (integer): Breath of the measure, counted from 1. Between two measures, number of breaths plus 1.
             hand (object of integers by card): Copies of each card in the player's hand.
             own_hp (integer, HP): Own HP.
             own_exhausted (integer): 1 if the player must rest, otherwise 0.

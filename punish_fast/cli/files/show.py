@@ -14,7 +14,8 @@ JSON keys:
     shapes (object of lists of integers by dataset): Shape of each dataset.
     enemy (object): Enemy of a tensor or an agent.
         *enemy_text
-    states_by_breath (list of integers): For a tensor or an agent, number of information states in each breath.
+    states_by_breath (list of integers): For a tensor or an agent, number of information states in each breath, then
+        between two measures.
     states (integer): For a tensor or an agent, number of information states, including win and loss.
     reachable (integer or null): Number of states that can be reached against this enemy. Null under presets and without
         a tensor, because the states are not counted.

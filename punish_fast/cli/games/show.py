@@ -4,7 +4,7 @@ JSON keys:
     game (string): Name of the game.
     variant (object): Options of the variant, with their values.
     state (string): Position, as given. Empty for the first position.
-    text (string): Cards, in words (card games).
+    text (string): Position, in words (card games).
     value (string): Value of the position for the player to move: `win`, `draw` or `loss`.
     plies (integer or null, plies): Number of moves of perfect play. Null if the position is drawn.
     moves (list of objects): Legal moves.

@@ -65,7 +65,9 @@ class TrainOptions(LearningOptions):
         "q (a table of values), dqn (a deep Q-network) or muzero (networks that also learn the rules and plan). "
         "dqn and muzero need the extra `learn`.  [default: the method of --from, or q, or dqn for large games]"
     )
-    against: str | None = option("With --method q: random or self, in turn.  [default: self]", metavar="OPPONENT,...")
+    against: str | None = option(
+        "With --method q: opponents of successive sessions, random or self.  [default: self]", metavar="OPPONENT,..."
+    )
     games: int | None = option("Number of games.  [default: 200000, or those left of the agent of --from]", min=1)
     time: float | None = option("Time limit. Without --games, train networks until then.", metavar="SECONDS", min=0)
     former: Path | None = option(

@@ -109,7 +109,7 @@ def model_report(source: ModelSource, mdp: Process, options: ModelOptions, outpu
         *rules_report
         enemy (object): Enemy in the model.
             *enemy_text
-        states_by_breath (list of integers): Number of information states in each breath.
+        states_by_breath (list of integers): Number of information states in each breath, then between two measures.
         states (integer): Number of information states, including win and loss.
         rows (integer): Number of state-action pairs.
         nnz (integer): Number of nonzeros in the transition matrix.

@@ -31,7 +31,7 @@ class SolveOptions(ModelOptions):
         default="layered",
     )
     tolerance: float | None = option("Maximum error of the values.  [default: 1e-10]", metavar="T")
-    sweeps: int | None = option("Make exactly N sweeps, whatever the error.")
+    sweeps: int | None = option("Make exactly N sweeps, regardless of the error.")
     start: Path | None = option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
     dry_run: bool = option("Only estimate memory and time. Do not solve.", default=False)
     no_tensor: bool = option("Do not store the tensor in the output file.", default=False)

@@ -226,7 +226,7 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
         *rules_report
         enemy (object): Enemy in the model.
             *enemy_text
-        states_by_breath (list of integers): Number of information states in each breath.
+        states_by_breath (list of integers): Number of information states in each breath, then between two measures.
         states (integer): Number of information states, including win and loss.
         rows (integer): Number of state-action pairs.
         nnz (integer): Number of successors that the rules allow, over all state-action pairs.

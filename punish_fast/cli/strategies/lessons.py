@@ -167,7 +167,7 @@ def _people_report(people: Deviations) -> dict[str, Any]:
             would lose in the same states.
         costs (list of objects): Losses by situation.
             *Cost
-        worst (list of objects): Situations with the largest losses, the worst first.
+        worst (list of objects): Combinations of breath, HP and hand with at least 50 choices, by decreasing `loss`.
             *Cost
     """
     choices = people.choices

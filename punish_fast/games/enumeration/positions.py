@@ -93,7 +93,7 @@ class Positions:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the game and of the rows. Enumerations from the same state with equal digests have equal indices."""
+        """Hash of the game and of the rows, 16 hexadecimal digits."""
         digest = hashlib.sha256(json.dumps([self.game.name, self.game.parameters()], sort_keys=True).encode())
         for array, dtype in ((self.state_ptr, "<i8"), (self.action, "<i4"), (self.after, "<i4")):
             digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())

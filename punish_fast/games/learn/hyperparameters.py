@@ -120,9 +120,9 @@ MODELS, SEARCHES = (LEARNED, RULES), (GUMBEL, PUCT)
 class MuZeroMethod(NetworkMethod):
     """Hyperparameters of MuZero.
 
-    For ``search`` see ``search.py``, for ``trace`` see ``replay.py``, and for ``decay`` see Loshchilov and Hutter,
-    2019. The number of random actions at the beginning of a game is uniformly distributed from 0 to ``opening``. These
-    actions do not end the game unless all legal actions do. Hidden layers have ``2 * width`` units.
+    For ``search`` see ``muzero/search.py``, for ``trace`` see ``muzero/replay.py``, and for ``decay`` see Loshchilov
+    and Hutter, 2019. The number of random actions at the beginning of a game is uniformly distributed from 0 to
+    ``opening``. These actions do not end the game unless all legal actions do. Hidden layers have ``2 * width`` units.
     """
 
     of_boards: ClassVar[dict[str, Any]] = {"filters": (32, 32), "width": 128}
