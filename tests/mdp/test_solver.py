@@ -16,6 +16,7 @@ from punish_fast.mdp.bounds.stopping_rule import Contraction, discounted
 from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
 from punish_fast.mdp.model.limits import METHODS, SWEEP_METHODS, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import from_rows
+from punish_fast.mdp.model.outcomes import Payoff
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.solver import evaluate, solve
@@ -160,7 +161,9 @@ def test_a_compact_process_has_the_same_bits(sample, discount, method):
 @pytest.mark.parametrize("layers", [[2], [1, 1]])
 def test_the_bound_on_the_loss_of_a_policy_is_above_the_loss_and_close(layers):
     """Values that fall from a start above them are more than the policy earns."""
-    iteration = Layered(from_rows(TWO_STATES, layers), 0.9, initial_values=np.full(2, 100.0))
+    mdp = from_rows(TWO_STATES, layers)
+    payoff = Payoff(mdp.reward, np.zeros(0))
+    iteration = Layered(mdp, 0.9, payoff, initial_values=np.full(2, 100.0))
     iteration.sweep()
     iteration.close()
     loss = (iteration.v - np.array([1 + 0.9 * 2, 2 + 0.9 * 1]) / (1 - 0.9**2)).max()
@@ -277,7 +280,7 @@ def test_the_bound_of_an_evaluation_counts_rounding_over_rows():
         reward=np.ones(n),
         action=np.zeros(n, dtype=np.uint8),
     )
-    iteration = Evaluation(mdp, 0.999, np.full(n, 1 / n))
+    iteration = Evaluation(mdp, 0.999, Payoff(mdp.reward, np.zeros(0)), np.full(n, 1 / n))
     for _ in range(40):
         bound = iteration.sweep()
         assert abs(Fraction(iteration.v[0]) - Fraction(1) / (1 - Fraction(0.999))) <= bound

@@ -2,7 +2,7 @@
 
 Even if values are within ``d`` of the optimum, their greedy policy may be poor: without a discount, a row that loses
 less than ``d`` might be taken many times. In an MDP in which every policy terminates, let ``F`` be a sweep under one
-policy, and let ``e`` bound the rounding error of a sweep. Then, for any values ``l`` (``interval_iteration.py``),
+policy, and let ``e`` bound the rounding error of a sweep. Backups are monotone, so for any values ``l``,
 
     F^k(l) - k e >= l   =>   the values of the policy are at least l
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
-from punish_fast.mdp.bounds.stopping_rule import LargeValueError
+from punish_fast.mdp.bounds.stopping_rule import LargeValueError, positive_terminals, terminal_values
 from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered
 from punish_fast.mdp.model.limits import GENERAL_METHODS, JACOBI, PRECISION, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact, Unsolved
+from punish_fast.mdp.model.outcomes import PROBABILITY, Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
 
 # Maximum number of sweeps over layers before other methods are tried.
@@ -93,13 +93,16 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
 def _begin(problem: Layers) -> Layered | Jacobi:
     """Return the iteration, ready for its first sweep."""
     mdp, discount = problem.mdp, problem.discount
-    if problem.policy is not None:
-        return Evaluation(mdp, discount, problem.policy)
     if problem.objective == "reach-probability":
-        from punish_fast.mdp.methods.interval_iteration import Reachability
-
-        return Reachability(mdp, problem.goal, problem.initial_values)
-    return Jacobi(mdp, discount) if problem.method == JACOBI else Layered(mdp, discount, problem.initial_values)
+        # Only arrival at a win pays.
+        payoff = Payoff(np.zeros(mdp.n_rows), positive_terminals(mdp).astype(np.float64), PROBABILITY)
+    else:
+        payoff = Payoff(mdp.reward, terminal_values(mdp, discount))
+    if problem.policy is not None:
+        return Evaluation(mdp, discount, payoff, problem.policy)
+    if problem.method == JACOBI:
+        return Jacobi(mdp, discount, payoff)
+    return Layered(mdp, discount, payoff, problem.initial_values)
 
 
 def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:

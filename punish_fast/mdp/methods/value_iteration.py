@@ -10,6 +10,9 @@ first (a *cycle*), the values of terminals and of the first layer determine the 
 contracts the values of the first layer with modulus ``g^L``. Only these values are *carried* from sweep to sweep, and
 only they are extrapolated (``anderson.py``). Without a cycle, all values are carried and none are extrapolated.
 
+A win probability is a total reward: arrival at a terminal with a positive reward or value pays 1, and nothing else
+pays.
+
 **Error bound.** Let ``d`` be the largest change of a carried value in the last sweep, ``b`` the modulus, and ``e`` a
 bound on the rounding error of a sweep. Since sweeps contract,
 
@@ -32,6 +35,7 @@ from punish_fast.mdp.bounds import stopping_rule
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import ANY, Payoff
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
 from punish_fast.mdp.model.solution import Log
 
@@ -42,10 +46,9 @@ class Iteration:
     # Row probabilities of the policy to evaluate, or None to find optimal values.
     _policy: np.ndarray | None = None
 
-    def __init__(self, mdp: Process, discount: float, is_cycle: bool = False) -> None:
+    def __init__(self, mdp: Process, discount: float, payoff: Payoff, is_cycle: bool = False) -> None:
         # `is_cycle`: True if only values of the first layer are carried from sweep to sweep.
-        self.mdp = mdp
-        self.discount = discount
+        self.mdp, self.discount, self._payoff = mdp, discount, payoff
         self._n_carried = int(mdp.layer_ptr[1]) if is_cycle else mdp.n_states  # number of leading carried states
         self._n_steps = mdp.n_layers if is_cycle else 1  # number of steps that a sweep looks ahead
         # Mask of the states from which a run can last forever, bool [n_states], or None if no state can or the discount
@@ -55,14 +58,14 @@ class Iteration:
         self.bound = np.inf  # error bound after the last sweep
         self.proved_choice: np.ndarray | None = None  # policy found by `settle`, or None for the first best rows of `q`
         self.log = Log()
-        self.v = np.concatenate([np.zeros(mdp.n_states), stopping_rule.terminal_values(mdp, discount)])
+        self.v = np.concatenate([np.zeros(mdp.n_states), payoff.end])
         # Row values, and the first row of each state with the largest value. Consistent with `v` only after `close`.
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
         # Number of roundings in a row in addition to one per entry, including roundings of stored probabilities.
         self._further_terms = FURTHER_TERMS
         self._backups = mdp.backups
-        self._payment = Payment(mdp.reward, discount)
+        self._payment = Payment(payoff.row, discount)
         # Values before the last call to `_back_up_rows`.
         self._before_close = self.v
         self.contraction = self._find_contraction()
@@ -73,13 +76,17 @@ class Iteration:
     def _find_contraction(self) -> stopping_rule.Contraction:
         if self.discount < 1:
             return stopping_rule.discounted(self.mdp, self.discount, self._n_steps, self._policy)
-        contraction = stopping_rule.undiscounted(self.mdp, self._n_carried, self._sweep_with, self._find_endless)
+        args = self._n_carried, self._sweep_with, self._find_endless
+        contraction = stopping_rule.undiscounted(self.mdp, self._payoff, *args)
         if contraction.modulus >= 1 and self.endless is None:
             self._find_endless()
         return contraction
 
     def _find_endless(self) -> bool:
-        """Find the states from which a run can last forever. Set `endless` and return True if any exist."""
+        """Find the states from which a run can last forever. Set `endless` and return True if any exist.
+
+        This is the *always* operator of de Alfaro [1997].
+        """
         n_carried = self._n_carried
         stays, unpaid = np.ones(n_carried, dtype=bool), np.zeros(self.mdp.n_rows)
         # Remove states whose rows may all lead to removed states or terminals, until no more states are removed.
@@ -174,11 +181,9 @@ class Iteration:
 class Layered(Iteration):
     """Sweeps through the layers from last to first, in place."""
 
-    _least = -np.inf  # lower limit on values
-
-    def __init__(self, mdp: Process, discount: float, initial_values: np.ndarray | None = None) -> None:
+    def __init__(self, mdp: Process, discount: float, payoff: Payoff, initial_values: np.ndarray | None = None) -> None:
         """Start with ``initial_values``, float64 ``[n_states]``, or with zeros if None."""
-        super().__init__(mdp, discount, mdp.is_cycle)
+        super().__init__(mdp, discount, payoff, mdp.is_cycle)
         if initial_values is not None:
             largest = self.contraction.largest_value
             self.v[: mdp.n_states] = np.clip(initial_values, -largest, largest)
@@ -197,8 +202,11 @@ class Layered(Iteration):
         return self._closed(self._bound(residuals[-1] if self.mdp.is_cycle else max(residuals)))
 
     def close(self) -> None:
-        """Back up every state once more to make `q`, `choice` and `v` consistent."""
+        """Back up every state once more to make `q`, `choice` and `v` consistent. Clip values to their range."""
         self._back_up_rows()
+        if self._payoff.value_range != ANY:
+            for values in (self.q, self.v):
+                np.clip(values, *self._payoff.value_range, out=values)
 
     def settle(self, bounds: Sequence[float]) -> float:
         """Choose the policy (see `Iteration.settle`).
@@ -212,11 +220,11 @@ class Layered(Iteration):
             return super().settle(bounds)
         if not isinstance(self.mdp, MDP) or not np.isfinite(rounding):
             return 0.0
-        first = first_best(self.mdp.state_ptr, self.q, self.v[:n])
+        first, least = first_best(self.mdp.state_ptr, self.q, self.v[:n]), self._payoff.value_range.least
         for distance in bounds:
             lower = self.v.copy()
-            lower[:n] = np.maximum(lower[:n] - distance / 2, self._least)
-            aim = Aim(self._payment.reward, lower, self._least, rounding, distance / 2)
+            lower[:n] = np.maximum(lower[:n] - distance / 2, least)
+            aim = Aim(self._payment.reward, lower, least, rounding, distance / 2)
             if attains(self.mdp, aim, first, len(self.log.residual)):
                 return distance
         self.proved_choice = attaining_choice(self.mdp, aim)
@@ -247,9 +255,9 @@ class Layered(Iteration):
 class Evaluation(Layered):
     """Sweeps through the layers under a policy that takes row ``r`` with probability ``policy[r]``."""
 
-    def __init__(self, mdp: Process, discount: float, policy: np.ndarray) -> None:
+    def __init__(self, mdp: Process, discount: float, payoff: Payoff, policy: np.ndarray) -> None:
         self._policy = policy
-        super().__init__(mdp, discount)
+        super().__init__(mdp, discount, payoff)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
 
     def close(self) -> None:
@@ -267,8 +275,8 @@ class Evaluation(Layered):
 class Jacobi(Iteration):
     """Sweeps that update all states simultaneously, starting with ``q = r`` like the published notebook."""
 
-    def __init__(self, mdp: Process, discount: float) -> None:
-        super().__init__(mdp, discount)
+    def __init__(self, mdp: Process, discount: float, payoff: Payoff) -> None:
+        super().__init__(mdp, discount, payoff)
         self.q[:] = mdp.reward
         self.v[: mdp.n_states] = np.maximum.reduceat(mdp.reward, mdp.state_ptr[:-1])
         if discount < 1:
