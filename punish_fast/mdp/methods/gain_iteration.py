@@ -20,7 +20,6 @@ set of states so rarely.
 rounding error of a row depends only on the terms of the row. ``component_gains.py`` computes bounds on the gains.
 """
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 
 # For each pass: the probability of continuing without a restart in each step, and the maximum number of policies.
 _PASSES = ((LARGEST_DISCOUNT, 500), (1.0, 100))
-_MOST_REFINEMENTS = 8
 
 
 def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, limits: SolverLimits) -> Double:
@@ -84,7 +82,7 @@ def _with_one_class(
     """
     chain = rows.matrix[choice]
     classes = closed_classes(chain)
-    ends = _central_states(chain, classes)
+    ends = np.array([states[0] for states in classes])
     is_single = np.bincount(component[ends]) == 1
     if is_single.all():
         return choice, ends[np.argsort(component[ends])]
@@ -95,21 +93,6 @@ def _with_one_class(
     into = is_single[component]
     into[np.concatenate([classes[k] for k in best])] = True
     return np.where(into, choice, graph.may_reach(into).row), ends[best]
-
-
-def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
-    """Return a frequently visited state of each recurrent class, or the first state if visits cannot be computed."""
-    from scipy.sparse import csc_array, eye_array
-    from scipy.sparse.linalg import splu
-
-    states = np.concatenate(classes)
-    begins = np.cumsum([0, *(len(members) for members in classes)])
-    try:
-        factors: Any = splu(csc_array(eye_array(len(states)) - LARGEST_DISCOUNT * chain[states][:, states]))
-        visits = np.nan_to_num(np.abs(factors.solve(np.ones(len(states)), "T")))
-    except RuntimeError:
-        return np.asarray(states[begins[:-1]])
-    return np.array([states[i + visits[i:j].argmax()] for i, j in pairwise(begins)])
 
 
 def _until(chain: Any, ends: np.ndarray) -> Elimination:
@@ -131,7 +114,7 @@ def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.n
     # Start from zero, because the bias of another policy can be so large that corrections to it have no correct digit.
     n = rows.matrix.shape[1]
     gain, h = np.zeros(len(choice)), Double(np.zeros(n), np.zeros(n))
-    for _ in range(_MOST_REFINEMENTS):
+    for _ in range(h.refinements):
         local, error = taken.gains(h)
         missing = local - gain
         if (np.abs(missing) <= error).all():
