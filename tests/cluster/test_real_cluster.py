@@ -15,7 +15,7 @@ import pytest
 
 import punish_fast
 from cluster.test_worker_watch import results_of
-from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolverLimits
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolverOptions
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -153,7 +153,7 @@ def solve_on(client, batches, after_two_sweeps, initial_values=None, save=None):
             after_two_sweeps()
 
     process = MatrixFree(batches, executor=ClusterBlocks(client, batches))
-    limits = SolverLimits(DEFAULT_TOLERANCE, save=save)
+    limits = SolverOptions(DEFAULT_TOLERANCE, save=save)
     try:
         return solve(process, tolerance=limits, initial_values=initial_values, progress=progress)
     finally:

@@ -11,7 +11,7 @@ from processes import random_processes
 from punish_fast.mdp import SolveError, average_reward, from_rows
 from punish_fast.mdp.methods.component_gains import gain_of_chain
 from punish_fast.mdp.methods.gain_iteration import bias_of_best
-from punish_fast.mdp.model.limits import SolverLimits
+from punish_fast.mdp.model.limits import SolverOptions
 from tests.mdp.exact_policies import Chain, class_gain
 
 
@@ -118,7 +118,7 @@ def test_rewards_that_cancel_in_cycles_without_chance_are_added_exactly(states):
 
 def test_classes_of_equal_gain_are_joined_and_other_components_stay():
     loops = [[(1.0, {0: 1.0}), (0.0, {1: 1.0})], [(1.0, {1: 1.0}), (0.0, {0: 1.0})], [(5.0, {2: 1.0})]]
-    bias = bias_of_best(from_rows(loops), np.array([0, 0, 1]), np.array([0, 2, 4]), SolverLimits(1e-9))
+    bias = bias_of_best(from_rows(loops), np.array([0, 0, 1]), np.array([0, 2, 4]), SolverOptions(1e-9))
     assert sorted(bias.high[:2]) == pytest.approx([-1.0, 0.0])
     assert bias.high[2] == 0
 

@@ -24,7 +24,7 @@ from punish_fast.mdp.methods import component_brackets, rational
 from punish_fast.mdp.methods.component_brackets import sweep_components_further
 from punish_fast.mdp.methods.exact_iteration import eliminate
 from punish_fast.mdp.methods.totals import Total
-from punish_fast.mdp.model.limits import OBJECTIVES, SolveError, SolverLimits
+from punish_fast.mdp.model.limits import OBJECTIVES, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP, from_rows
 from punish_fast.mdp.model.outcomes import Payoff, Unsolved
 from punish_fast.mdp.model.results import PROBABILITY
@@ -56,7 +56,7 @@ def test_bounds_hold_and_the_policy_earns_them(sample, objective, tolerance, ext
     mdp = from_rows(sample[0], terminals=sample[2])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(component_brackets, "_LARGE", 1 if extrapolates else 1024)
-        sweep_components_further(problem := Total(mdp, reward_of(mdp, objective), SolverLimits(tolerance)))
+        sweep_components_further(problem := Total(mdp, reward_of(mdp, objective), SolverOptions(tolerance)))
     found = problem.found
     if found.error_bound == np.inf:
         assert tolerance < 1e-8 * max(1.0, *(abs(float(x)) for x in expected)) or is_slow(states)
@@ -88,13 +88,13 @@ def test_a_gambler_is_as_likely_to_win_as_is_known(n=1500, p=0.45):
 def test_going_on_for_ever_may_cost():
     # Staying costs 1 a step, leaving 5.
     mdp = from_rows([[(-1.0, {0: 1.0}), (-5.0, {1: 1.0})]], terminals=[0.0])
-    found = sweep_components_further(Total(mdp, Payoff(mdp.reward, np.zeros(1)), SolverLimits(1e-9)))
+    found = sweep_components_further(Total(mdp, Payoff(mdp.reward, np.zeros(1)), SolverOptions(1e-9)))
     assert (found.v.tolist(), found.choice.tolist()) == ([-5.0], [1])
 
 
 def test_what_rounding_hides_is_not_proved():
     mdp = from_rows(gambler(10, 0.5), terminals=[0.0, 1.0])
-    problem = Total(mdp, reward_of(mdp, "reach-probability"), SolverLimits(1e-300))
+    problem = Total(mdp, reward_of(mdp, "reach-probability"), SolverOptions(1e-300))
     assert sweep_components_further(problem).found.error_bound == np.inf
 
 
@@ -144,7 +144,7 @@ def test_the_bound_is_true_from_any_first_policy(sample, objective):
     mdp = from_rows(*sample)
     exact = optimum(sample, objective)
     for choice in (mdp.state_ptr[:-1], mdp.state_ptr[1:] - 1):
-        problem = Total(mdp, reward_of(mdp, objective), SolverLimits(1e-9))
+        problem = Total(mdp, reward_of(mdp, objective), SolverOptions(1e-9))
         problem.found = replace(problem.found, choice=choice)
         outcome = eliminate(problem)
         found = outcome.found if isinstance(outcome, Unsolved) else outcome
@@ -169,7 +169,7 @@ def test_a_detour_is_found_if_play_along_the_shortest_way_lasts_too_long():
     near, end = 600, 1300
     walks = [[(-0.1, {k - 1 if k else end: 0.1, min(k + 1, near - 1): 0.9}), (-0.1, {near: 1.0})] for k in range(near)]
     mdp = from_rows([*walks, *([(-0.01, {k + 1: 1.0})] for k in range(near, end))], terminals=[0.0]).expanded()
-    found = eliminate(Total(mdp, Payoff(mdp.reward, mdp.terminal_reward), SolverLimits(1e-6)))
+    found = eliminate(Total(mdp, Payoff(mdp.reward, mdp.terminal_reward), SolverOptions(1e-6)))
     assert found.v[[300, near]] == pytest.approx([-7.1, -7])
     assert found.error_bound < 1e-6
     assert found.choice[300] == 2 * 300 + 1
@@ -187,7 +187,7 @@ def test_processes_too_large_for_it_are_swept_until_that_is_given_up(monkeypatch
     monkeypatch.setattr(elimination, "_MOST_OPERATIONS", -1.0)
     monkeypatch.setattr(rational, "_LARGEST_COMPONENT", 1)
     with pytest.raises(SolveError, match=r"^tolerance: not reached after 2,000 sweeps, and policy iteration proves"):
-        solved((SLOW, [2], [1.0, -1.0]), "reach-probability", tolerance=SolverLimits(1e-10, 2000))
+        solved((SLOW, [2], [1.0, -1.0]), "reach-probability", tolerance=SolverOptions(1e-10, 2000))
 
 
 @pytest.mark.parametrize(("options", "name"), [({"sweeps": 5}, "sweeps"), ({"method": "jacobi"}, "method")])
@@ -208,7 +208,7 @@ def test_costs_of_a_long_corridor_need_only_a_few_sweeps(seed):
     found = largest_total(
         from_rows(rows, terminals=[0.0]),
         Payoff(-np.ones(2 * n), np.zeros(1)),
-        SolverLimits(1e-6, max_sweeps=20),
+        SolverOptions(1e-6, max_sweeps=20),
         may_not_end=True,
     )
     assert found.v[order] == pytest.approx(-np.arange(n, 0, -1))

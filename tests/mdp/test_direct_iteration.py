@@ -12,7 +12,7 @@ from punish_fast.mdp import from_rows, solve
 from punish_fast.mdp.bounds.stopping_rule import terminal_values
 from punish_fast.mdp.methods.direct_iteration import solve_directly
 from punish_fast.mdp.methods.totals import Total
-from punish_fast.mdp.model.limits import SolverLimits
+from punish_fast.mdp.model.limits import SolverOptions
 from punish_fast.mdp.model.outcomes import Exact, Payoff
 
 
@@ -30,7 +30,7 @@ def corridor(n: int, goal: int):
 
 def directly(mdp, discount, tolerance):
     payoff = Payoff(mdp.reward, terminal_values(mdp, discount))
-    return solve_directly(Total(mdp, payoff, SolverLimits(tolerance), discount))
+    return solve_directly(Total(mdp, payoff, SolverOptions(tolerance), discount))
 
 
 @pytest.mark.parametrize("goal", [0, 10_000, 19_999])

@@ -21,7 +21,7 @@ from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.policy_evaluation import PolicyEvaluations, iterate
 from punish_fast.mdp.methods.value_iteration import Layered
-from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverLimits
+from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverOptions
 from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.mdp.model.outcomes import PROBABILITY, Payoff
 from punish_fast.mdp.model.solution import Log
@@ -66,7 +66,7 @@ def test_auto_says_what_it_did():
 def test_auto_tries_a_krylov_method_where_sweeps_are_slow():
     mdp = sparse_process(300, reach=3)
     automatic = PolicyEvaluations()
-    iterate(Improvement(mdp, 0.999, 1e-6), automatic, Log(), SolverLimits(1e-6, 1000))
+    iterate(Improvement(mdp, 0.999, 1e-6), automatic, Log(), SolverOptions(1e-6, 1000))
     assert set(automatic.used) >= {"modified-policy-iteration", "policy-iteration"}
 
 
@@ -78,7 +78,7 @@ def test_an_advance_that_leads_astray_is_made_up_for():
 
     mdp = sparse_process(50)
     point = Improvement(mdp, 0.9, 1e-6)
-    iterate(point, Astray(), Log(), SolverLimits(1e-6, 1000))
+    iterate(point, Astray(), Log(), SolverOptions(1e-6, 1000))
     assert np.abs(point.close().v - solve(mdp, 0.9, "layered").v).max() <= 1e-6
 
 
@@ -90,8 +90,8 @@ def test_the_values_with_the_smallest_bound_are_kept_if_the_time_is_over(monkeyp
                 point.v[: point.mdp.n_states] = 1e6
 
     point, log = Improvement(sparse_process(50), 0.9, 1e-9), Log()
-    monkeypatch.setattr(SolverLimits, "is_over", property(lambda _: len(log.residual) == 5))
-    iterate(point, Astray(), log, SolverLimits(1e-9, max_seconds=1.0))
+    monkeypatch.setattr(SolverOptions, "is_over", property(lambda _: len(log.residual) == 5))
+    iterate(point, Astray(), log, SolverOptions(1e-9, max_seconds=1.0))
     assert point.bound.error > 10 * point.best[0]
     assert point.close().error_bound <= point.best[0]
 
@@ -124,7 +124,7 @@ def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_itera
     leak = 2.0**-20
     states = [[(1.0, {k ^ 1: 1 - leak, 2 * (k // 2 + 1): leak})] for k in range(200)]
     point = Improvement(from_rows(states, terminals=[200]), 1 - 1e-9, 1e-10)
-    iterate(point, PolicyEvaluations(), Log(), SolverLimits(1e-6, 4))
+    iterate(point, PolicyEvaluations(), Log(), SolverOptions(1e-6, 4))
     assert point.work < 2000 * point.mdp.nnz
     assert solve(point.mdp, 1 - 1e-9).reason.endswith("; elimination")
 
@@ -133,7 +133,7 @@ def test_an_evaluation_stops_at_the_limit_of_work():
     states = [[(float(k), {(k - 1) % 500: 0.5, (k + 1) % 500: 0.5})] for k in range(500)]
     point = Improvement(from_rows(states), 0.9999, 1e-10)
     point.most_work = 100 * point.mdp.nnz
-    iterate(point, PolicyEvaluations(("policy-iteration",)), Log(), SolverLimits(1e-6, 1000), 100)
+    iterate(point, PolicyEvaluations(("policy-iteration",)), Log(), SolverOptions(1e-6, 1000), 100)
     assert 100 < point.work / point.mdp.nnz < 115
 
 

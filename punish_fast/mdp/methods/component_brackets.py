@@ -16,7 +16,7 @@ through two stages:
 If episodes are long, bounds at a constant distance from the values need many sweeps, since a sweep improves them only
 in states from which the episode may soon end. After 50 to 1,000 sweeps, the ladder therefore tries policy iteration
 (``exact_iteration.py``). If the MDP is too large for policy iteration, further sweeps use a distance that grows with
-the number of remaining steps (`SolverLimits.is_patient`): ``k + c h``, where ``k`` is the largest distance in earlier
+the number of remaining steps (`SolverOptions.is_patient`): ``k + c h``, where ``k`` is the largest distance in earlier
 components, and ``h`` is approximately the maximum expected number of remaining steps, so that ``h >= P_a h + 1/2`` for
 every row ``a``. A backup tightens such bounds by at least ``c / 2``, less the change of the values. If a run might
 continue forever, even at a cost, no ``h`` satisfies this condition, and nothing is proved.
@@ -39,7 +39,7 @@ from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.initial_values import initial_values
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model._bellman import Tensor
-from punish_fast.mdp.model.limits import SolverLimits
+from punish_fast.mdp.model.limits import SolverOptions
 from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.results import ValueRange
@@ -65,7 +65,7 @@ _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 class _Sweeps:
     """Values and bounds of an MDP whose components are in topological order."""
 
-    def __init__(self, problem: Total, limits: SolverLimits) -> None:
+    def __init__(self, problem: Total, limits: SolverOptions) -> None:
         self._order = order = Order(replace(problem.mdp, reward=problem.payoff.row))
         self._limits, self._value_range = limits, problem.payoff.value_range
         self._tolerance, self._change = limits.tolerance, _SHARE * limits.tolerance / 2
@@ -192,7 +192,7 @@ def sweep_components_further(problem: Total) -> Exact | Unsolved:
     return _bracketed(problem, problem.limits)
 
 
-def _bracketed(problem: Total, limits: SolverLimits) -> Exact | Unsolved:
+def _bracketed(problem: Total, limits: SolverOptions) -> Exact | Unsolved:
     """Compute the maximum total reward, and a policy that attains it within the error bound.
 
     Every policy must either terminate or have unbounded cost. If sweeps do not prove an error bound within the

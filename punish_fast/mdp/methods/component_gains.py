@@ -33,7 +33,7 @@ from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restrict
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
 from punish_fast.mdp.methods.gain_iteration import bias_of_best, groups
 from punish_fast.mdp.methods.rational import best_gain, is_small
-from punish_fast.mdp.model.limits import PRECISION, SolverLimits
+from punish_fast.mdp.model.limits import PRECISION, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment
@@ -66,7 +66,7 @@ class Bracket(NamedTuple):
 class Gains:
     """Problem for the ladder (``ladder.py``): maximum gains within maximal end components."""
 
-    def __init__(self, mdp: MDP, number: np.ndarray, inside: np.ndarray, limits: SolverLimits) -> None:
+    def __init__(self, mdp: MDP, number: np.ndarray, inside: np.ndarray, limits: SolverOptions) -> None:
         # `number`: int64 [n_states], component of each state. `inside`: int64 [k], rows of all components. The
         # tolerance in `limits` is the half-width of brackets to reach.
         self.limits = limits
@@ -146,7 +146,7 @@ def sweep_further(problem: Gains) -> Exact | Unsolved:
     return problem.narrowed()
 
 
-def _swept(mdp: MDP, component: np.ndarray, _: Bracket, limits: SolverLimits) -> Bracket:
+def _swept(mdp: MDP, component: np.ndarray, _: Bracket, limits: SolverOptions) -> Bracket:
     """Sweep until all brackets seem narrow enough or a limit is reached. Return the brackets."""
     begins, order = groups(component)
     payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)

@@ -27,7 +27,7 @@ import numpy as np
 from punish_fast.mdp.chain.elimination import Elimination, closed_classes
 from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.methods.exact_iteration import LARGEST_DISCOUNT, Double, Rows
-from punish_fast.mdp.model.limits import SolverLimits
+from punish_fast.mdp.model.limits import SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 
@@ -35,7 +35,7 @@ from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 _PASSES = ((LARGEST_DISCOUNT, 500), (1.0, 100))
 
 
-def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, limits: SolverLimits) -> Double:
+def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, limits: SolverOptions) -> Double:
     """Return the bias, ``[n_states]``, of a policy whose gain is optimal up to the tolerance or rounding errors.
 
     Args:

@@ -12,7 +12,7 @@ import numpy as np
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError, positive_terminals, terminal_values
 from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered
-from punish_fast.mdp.model.limits import GENERAL_METHODS, JACOBI, PRECISION, SolveError, SolverLimits
+from punish_fast.mdp.model.limits import GENERAL_METHODS, JACOBI, PRECISION, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import PROBABILITY, Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
@@ -29,7 +29,7 @@ class Layers(NamedTuple):
 
     mdp: Process
     discount: float
-    limits: SolverLimits
+    limits: SolverOptions
     objective: str = "discounted"
     method: str = "auto"
     sweeps: int | None = None  # number of sweeps, regardless of the error bound

@@ -40,7 +40,7 @@ import numpy as np
 from punish_fast.mdp.bounds.improvement import Improvement, PolicyChain
 from punish_fast.mdp.chain.elimination import LEAST_PATIENCE, operations, patience
 from punish_fast.mdp.methods.totals import Total, least_bound
-from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverLimits
+from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverOptions
 from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.solution import Log
 
@@ -180,7 +180,7 @@ class PolicyEvaluations:
 
 
 def iterate(
-    point: Improvement, method: PolicyEvaluations, log: Log, limits: SolverLimits, max_sweeps: float = math.inf
+    point: Improvement, method: PolicyEvaluations, log: Log, limits: SolverOptions, max_sweeps: float = math.inf
 ) -> None:
     """Alternate evaluations and backups until the goal or a limit is reached, or rounding makes the goal unreachable.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import discounted
-from punish_fast.mdp.model.limits import GENERAL_METHODS, PRECISION, SolverLimits
+from punish_fast.mdp.model.limits import GENERAL_METHODS, PRECISION, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 
@@ -26,7 +26,7 @@ class Total:
 
     mdp: MDP  # MDP with one layer, not compact. Its rewards are ignored
     payoff: Payoff
-    limits: SolverLimits
+    limits: SolverOptions
     discount: float = 1.0
     methods: Sequence[str] = GENERAL_METHODS  # permitted methods of policy evaluation
     may_not_end: bool = False

@@ -38,7 +38,7 @@ class SolveError(PunishFastError, ValueError):
 
 
 @dataclass(frozen=True)
-class SolverLimits:
+class SolverOptions:
     """Tolerance, limits and callbacks of a solver. Pass an object to `solve` as ``tolerance``.
 
     Attributes:
@@ -68,7 +68,7 @@ class SolverLimits:
         >>> from punish_fast.mdp import from_rows, solve
         >>> mdp = from_rows([[(1, {1: 1.0})], [(2, {2: 1.0})]], layers=[1, 1], terminals=[0])
         >>> saved = []
-        >>> limits = SolverLimits(tolerance=1e-6, max_sweeps=10, save=lambda v: saved.append(v.copy()))
+        >>> limits = SolverOptions(tolerance=1e-6, max_sweeps=10, save=lambda v: saved.append(v.copy()))
         >>> solve(mdp, discount=1, tolerance=limits).v
         array([3., 2.])
         >>> saved[-1]
@@ -91,11 +91,11 @@ class SolverLimits:
         if not as_float(self.max_seconds) > 0:
             raise SolveError(f"max_seconds: {shown(self.max_seconds)} is not allowed; it must be a number above 0")
 
-    def started(self) -> SolverLimits:
+    def started(self) -> SolverOptions:
         """Return the limits with a deadline ``max_seconds`` from now, unless a deadline is already set.
 
         Examples:
-            >>> SolverLimits(1e-6, max_seconds=60).started().is_over
+            >>> SolverOptions(1e-6, max_seconds=60).started().is_over
             False
         """
         if self.deadline < math.inf:
@@ -110,14 +110,14 @@ class SolverLimits:
 
 def limits_of(
     tolerance: float, max_sweeps: int, max_seconds: float = math.inf, progress: Progress | None = None
-) -> SolverLimits:
+) -> SolverOptions:
     """Check limits, and set their deadline. ``progress`` is called with the stage ``"solve"``."""
     _, tolerance = check_options(tolerance=tolerance)
     told = keep_quiet if progress is None else partial(progress, "solve")
-    return SolverLimits(tolerance, max_sweeps, max_seconds, told).started()
+    return SolverOptions(tolerance, max_sweeps, max_seconds, told).started()
 
 
-def quiet(limits: SolverLimits, tolerance: float, max_sweeps: int | None = None) -> SolverLimits:
+def quiet(limits: SolverOptions, tolerance: float, max_sweeps: int | None = None) -> SolverOptions:
     """Return limits for a part of the computation that reports no progress."""
     most = limits.max_sweeps if max_sweeps is None else max_sweeps
     return replace(limits, tolerance=tolerance, max_sweeps=most, progress=keep_quiet)

@@ -32,7 +32,7 @@ from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restrict
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.component_gains import Gains
 from punish_fast.mdp.model import limits as options
-from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverLimits
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by, rows_of
@@ -137,7 +137,7 @@ def average_reward(
     return replace(found, gain=0.0 - found.gain, bias=0.0 - found.bias)
 
 
-def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> AverageReward:
+def _average_reward(mdp: MDP, within: SolverOptions, between: SolverOptions) -> AverageReward:
     """Find the maximum average reward. The limits apply to solvers within end components and between them."""
     tolerance = within.tolerance
     within, between = (replace(limits, tolerance=tolerance / 2) for limits in (within, between))
@@ -176,7 +176,7 @@ def _average_reward(mdp: MDP, within: SolverLimits, between: SolverLimits) -> Av
 
 
 def _first_of_ties(
-    quotient: Quotient, gains: Gains, found: Exact, limits: SolverLimits
+    quotient: Quotient, gains: Gains, found: Exact, limits: SolverOptions
 ) -> tuple[Exact, AverageReward | None]:
     """Change the policy to the first of tied rows, whether they stay in a component or leave, if its gain is proved.
 
@@ -210,7 +210,7 @@ def _first_of_ties(
 
 
 def _bias(
-    mdp: MDP, gain: np.ndarray, bias: np.ndarray, choice: np.ndarray, settled: np.ndarray, limits: SolverLimits
+    mdp: MDP, gain: np.ndarray, bias: np.ndarray, choice: np.ndarray, settled: np.ndarray, limits: SolverOptions
 ) -> tuple[np.ndarray, float]:
     """Extend the bias of a policy from the ``settled`` states to all states. Also return the largest residual."""
     rows = mdp.to_scipy()[choice]

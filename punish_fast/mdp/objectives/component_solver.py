@@ -20,7 +20,7 @@ from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.component_gains import Gains
 from punish_fast.mdp.methods.exact_iteration import values_of_rows
 from punish_fast.mdp.methods.totals import Total
-from punish_fast.mdp.model.limits import MAX_SWEEPS, SolveError, SolverLimits, quiet
+from punish_fast.mdp.model.limits import MAX_SWEEPS, SolveError, SolverOptions, quiet
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 
@@ -28,7 +28,7 @@ from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 _PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
 
 
-def largest_total(mdp: MDP, payoff: Payoff, limits: SolverLimits, may_not_end: bool = False) -> Exact:
+def largest_total(mdp: MDP, payoff: Payoff, limits: SolverOptions, may_not_end: bool = False) -> Exact:
     """Find the maximum total reward and a policy that attains it up to the error bound (see `Total`)."""
     problem = Total(mdp, payoff, limits, may_not_end=may_not_end)
     found = climb(problem)
@@ -40,7 +40,7 @@ def largest_total(mdp: MDP, payoff: Payoff, limits: SolverLimits, may_not_end: b
     raise SolveError(f"tolerance: {told}; use a larger tolerance, a discount or more sweeps")
 
 
-def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits) -> Exact:
+def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverOptions) -> Exact:
     """Solve an MDP without a discount, component by component, and compute row values.
 
     Args:
@@ -57,7 +57,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: So
     return found
 
 
-def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits) -> Exact:
+def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverOptions) -> Exact:
     """Find the maximum total reward and an optimal policy. Endless runs must have unbounded costs or no rewards."""
     if not endless.any():
         return largest_total(mdp, payoff, limits)
@@ -70,7 +70,7 @@ def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: SolverLimits
     return quotient.lifted(largest_total(quotient.mdp, payoff, replace(limits, initial_values=initial_values)))
 
 
-def _optimum_with_costs(mdp: MDP, endless: np.ndarray, names: Names, limits: SolverLimits) -> Exact:
+def _optimum_with_costs(mdp: MDP, endless: np.ndarray, names: Names, limits: SolverOptions) -> Exact:
     """Find the maximum total reward if runs that never end have unbounded costs, which policies avoid if they can.
 
     The value of a state from which no policy almost surely terminates is minus infinity. ``endless``, bool, and
@@ -100,7 +100,7 @@ def earning_rows(mdp: MDP, number: np.ndarray, inside: np.ndarray) -> np.ndarray
     return np.asarray(inside[np.isin(component, component[mdp.reward[inside] > 0])])
 
 
-def signed_gains(mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverLimits) -> tuple[Gains, np.ndarray]:
+def signed_gains(mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverOptions) -> tuple[Gains, np.ndarray]:
     """Bracket the maximum average reward of end components until its sign is known or precision is exhausted.
 
     ``rows``, int64 ``[k]``, contains the rows of the components. Also return a mask of the components whose sign is not
@@ -115,7 +115,7 @@ def signed_gains(mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverL
     return gains, is_open
 
 
-def first_of_ties(mdp: MDP, payoff: Payoff, found: Exact, limits: SolverLimits, must_end: bool = False) -> Exact:
+def first_of_ties(mdp: MDP, payoff: Payoff, found: Exact, limits: SolverOptions, must_end: bool = False) -> Exact:
     """Change the policy to the first of tied rows if runs still end and the proved loss is small (see `settle_ties`).
 
     The values in ``found`` must be optimal up to half the tolerance. If ``must_end`` is True, runs must end even from

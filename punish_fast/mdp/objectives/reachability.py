@@ -53,7 +53,7 @@ from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restricted, restriction, rows_of_states, states_of_rows
-from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverLimits, limits_of
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverOptions, limits_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
@@ -83,7 +83,7 @@ def reach_probability(
         avoid: bool ``[n_states]`` or ``[n_columns]``, states that end a run without success unless they belong to the
             goal. None by default.
         tolerance: Stop at this error bound of the probabilities, by default 1e-10.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverLimits`).
+        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverOptions`).
         max_sweeps: Maximum number of sweeps over a strongly connected component, by default 100,000. If 50 to 1,000
             sweeps (depending on the MDP) are not sufficient, policy iteration is tried before further sweeps.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
@@ -118,7 +118,7 @@ def reach_probability(
 
 
 def best_probability(
-    mdp: MDP, goal: np.ndarray, stops: np.ndarray, limits: SolverLimits, maximize: bool = True
+    mdp: MDP, goal: np.ndarray, stops: np.ndarray, limits: SolverOptions, maximize: bool = True
 ) -> tuple[Exact, np.ndarray]:
     """Find the maximum or minimum probability of reaching a goal, and a mask of states in which it is exactly 0 or 1.
 
@@ -166,7 +166,7 @@ def total_reward(
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals. A run stops in the goal.
         maximize: If False, find the minimum reward, for example of costs as positive rewards.
         tolerance: Stop at this error bound, in the unit of the rewards, by default 1e-10.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverLimits`).
+        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverOptions`).
         max_sweeps: Maximum number of sweeps over a strongly connected component, by default 100,000. If 50 to 1,000
             sweeps (depending on the MDP) are not sufficient, policy iteration is tried before further sweeps.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
@@ -197,7 +197,7 @@ def total_reward(
     return _total_reward(mdp, goal, maximize, limits)
 
 
-def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverLimits) -> BoundedValues:
+def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverOptions) -> BoundedValues:
     mdp = normalized(mdp.expanded()).without_zeros()
     goal = columns_of(mdp, "goal", goal)
     graph, n = TransitionGraph(mdp, goal), mdp.n_states
@@ -242,7 +242,7 @@ def _of_policy(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], BoundedValue
     return replace(found, lower=lower, upper=upper, error_bound=found.error_bound + error)
 
 
-def _largest(mdp: MDP, limits: SolverLimits, may_not_end: bool = False) -> Exact:
+def _largest(mdp: MDP, limits: SolverOptions, may_not_end: bool = False) -> Exact:
     """Find the maximum total reward of policies whose runs end.
 
     If ``may_not_end`` is True, end components that pay nothing are collapsed. After that, all other runs that never
@@ -261,7 +261,7 @@ def _payoff(mdp: MDP) -> Payoff:
     return Payoff(mdp.reward, mdp.terminal_reward)
 
 
-def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
+def _least_cost(mdp: MDP, limits: SolverOptions) -> Exact:
     """Find the maximum total reward of policies that almost surely terminate. Every state must have one."""
     number, _, inside = end_components(mdp)
     if len(inside) == 0:
@@ -280,7 +280,7 @@ def _least_cost(mdp: MDP, limits: SolverLimits) -> Exact:
     return Exact(v, choice, bound, rounds=0)
 
 
-def _missing(mdp: MDP, goal: np.ndarray, never: Ways, limits: SolverLimits) -> Ways:
+def _missing(mdp: MDP, goal: np.ndarray, never: Ways, limits: SolverOptions) -> Ways:
     """Find columns where runs can stay away from the goal without unbounded costs, and the rows that stay there.
 
     Runs that miss the goal without unbounded costs lead to these columns. ``never`` contains the columns from which
@@ -303,7 +303,7 @@ def _missing(mdp: MDP, goal: np.ndarray, never: Ways, limits: SolverLimits) -> W
     return Ways(found, row)
 
 
-def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray, limits: SolverLimits) -> Ways:
+def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray, limits: SolverOptions) -> Ways:
     """Find the states from which a run can collect unlimited rewards in end components with the rows ``earning``."""
     gains, is_open = signed_gains(mdp, number, earning, limits)
     if is_open.any():

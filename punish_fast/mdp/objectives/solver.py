@@ -33,7 +33,7 @@ from punish_fast.mdp.methods.layered_sweeps import Layers
 from punish_fast.mdp.methods.totals import Total, least_bound
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model import limits as options
-from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, Progress, SolveError, SolverLimits
+from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, Progress, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
@@ -46,7 +46,7 @@ def solve(
     mdp: Process,
     discount: float | None = None,
     method: str = "auto",
-    tolerance: float | SolverLimits = DEFAULT_TOLERANCE,
+    tolerance: float | SolverOptions = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
     initial_values: np.ndarray | None = None,
     progress: Progress | None = None,
@@ -69,14 +69,14 @@ def solve(
         method: ``"layered"`` sweeps through the layers from the last to the first. ``"jacobi"`` updates all states
             simultaneously. ``"modified-policy-iteration"`` and ``"policy-iteration"`` need a discount below 1.
             ``"auto"`` tries several solvers. `Solution.reason` names those that were tried.
-        tolerance: Stop at this error bound, in the unit of the values, by default 1e-10. A `SolverLimits` object also
+        tolerance: Stop at this error bound, in the unit of the values, by default 1e-10. A `SolverOptions` object also
             sets other limits, such as the maximum number of sweeps. If rounding or a limit keeps the tolerance out of
             reach, the returned bound is larger (see `Solution.converged`).
         sweeps: Number of sweeps, regardless of the error bound.
         initial_values: float64 ``[n_states]``, initial values. Not allowed with ``"jacobi"``.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverLimits`).
+        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverOptions`).
         objective: ``"discounted"``, or ``"reach-probability"`` (method ``"auto"`` or ``"layered"``).
-        max_seconds: Maximum duration in seconds, unlimited by default (see `SolverLimits`).
+        max_seconds: Maximum duration in seconds, unlimited by default (see `SolverOptions`).
         maximize: If False, find the minimum of the objective ``"discounted"``, for example of costs.
 
     Returns:
@@ -103,7 +103,7 @@ def solve(
         >>> solve(from_rows([[(1, {0: 0.5, 1: 0.5})]], terminals=[0]), discount=1, maximize=False).v.round(6)
         array([2.])
     """
-    limits = tolerance if isinstance(tolerance, SolverLimits) else SolverLimits(tolerance)
+    limits = tolerance if isinstance(tolerance, SolverOptions) else SolverOptions(tolerance)
     mdp = _checked(mdp, maximize)
     discount, goal = options.check_options(discount, method, limits.tolerance, sweeps, objective)
     told = limits.progress if progress is None else partial(progress, "solve")
@@ -216,7 +216,7 @@ def evaluate(
         policy: float64 ``[n_rows]``, probability of each row in its state.
         discount: Discount factor from 0 to 1, by default 0.95. With 1, values are total rewards.
         tolerance: Maximum error of a value, in the unit of the rewards, by default 1e-10.
-        max_sweeps: Maximum number of sweeps, by default 100,000 (see `SolverLimits`).
+        max_sweeps: Maximum number of sweeps, by default 100,000 (see `SolverOptions`).
         max_seconds: Maximum duration in seconds, unlimited by default.
 
     Returns:
