@@ -62,8 +62,6 @@ WIDE_KERNELS = {
     "games/learn/_qlearning.py: _learn_negamax",
     "mdp/model/_bellman.py: back_up_rows",
 }
-# Public functions whose optional parameters are named by users.
-WIDE_FUNCTIONS = {"mdp/objectives/reachability.py: reach_probability", "mdp/objectives/solver.py: solve"}
 # Walks over block, state, hand, own row, enemy row and draw; split into routines, or with a visitor, they are slower.
 DEEP_KERNELS = {"equilibrium/exploitation/_belief_tree.py: branch", "punish/states/_redeal.py: count_deals"}
 # The file whose names are packages that are imported on first use.
@@ -379,7 +377,7 @@ def long_files() -> Iterator[str]:
 def test_functions_and_files_are_small():
     kernels = functions_beyond(10, parameters_of, KERNEL_FILES, WIDE_KERNELS)
     nested = functions_beyond(5, depth_of, MODULES, DEEP_KERNELS)
-    functions = functions_beyond(8, parameters_of, API_FILES, WIDE_FUNCTIONS)
+    functions = functions_beyond(8, parameters_of, API_FILES, set())
     report([functions, kernels, nested, long_files()])
 
 

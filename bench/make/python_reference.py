@@ -72,7 +72,7 @@ TOPICS = (
         "Solvers",
         MDP,
         "Optimal values and policies with discounted or total rewards, and the values of a policy.",
-        "solve SolverOptions evaluate greedy softmax SolveError PolicyError",
+        "solve SolverLimits evaluate greedy softmax SolveError PolicyError",
     ),
     Topic(
         "mdp-objectives",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.conversion.quantecon import to_quantecon
     from punish_fast.mdp.conversion.umb import export_umb
     from punish_fast.mdp.model.comparison import Comparison, Differences, compare_solutions
-    from punish_fast.mdp.model.limits import SolveError, SolverOptions
+    from punish_fast.mdp.model.limits import SolveError, SolverLimits
     from punish_fast.mdp.model.mdp import MDP, from_rows, validate
     from punish_fast.mdp.model.process import NonzeroCount
     from punish_fast.mdp.model.results import ModelRows, StateValues
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["MDP", "ModelError", "Names", "NonzeroCount", "export_umb", "from_rows", "to_quantecon"]
 __all__ += ["validate"]
 # Solvers and policies
-__all__ += ["PolicyError", "SolveError", "SolverOptions", "evaluate", "greedy", "softmax", "solve"]
+__all__ += ["PolicyError", "SolveError", "SolverLimits", "evaluate", "greedy", "softmax", "solve"]
 # Objectives
 __all__ += ["average_reward", "finite_horizon", "reach_probability", "stationary_distribution", "total_reward"]
 __all__ += ["cumulative_reward", "next_probability", "reach_within", "reward_at_step", "stay_probability"]

@@ -15,7 +15,6 @@ import pytest
 
 import punish_fast
 from cluster.test_worker_watch import results_of
-from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolverOptions
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -153,9 +152,8 @@ def solve_on(client, batches, after_two_sweeps, initial_values=None, save=None):
             after_two_sweeps()
 
     process = MatrixFree(batches, executor=ClusterBlocks(client, batches))
-    limits = SolverOptions(DEFAULT_TOLERANCE, save=save)
     try:
-        return solve(process, tolerance=limits, initial_values=initial_values, progress=progress)
+        return solve(process, initial_values=initial_values, progress=progress, save=save)
     finally:
         assert time.monotonic() - begin[0] < 60
 

@@ -7,7 +7,7 @@ import pytest
 from processes import sparse_process
 
 from bench.make import ladder_page
-from punish_fast.mdp import SolverOptions, average_reward, evaluate, from_rows, reach_probability, solve, total_reward
+from punish_fast.mdp import SolverLimits, average_reward, evaluate, from_rows, reach_probability, solve, total_reward
 from punish_fast.mdp.ladder import rungs
 from punish_fast.mdp.model.limits import METHODS, SolveError
 
@@ -47,10 +47,11 @@ def test_values_at_the_end_of_the_time_have_a_true_bound(method):
 
 @pytest.mark.compiled
 def test_limits_may_have_a_time_and_are_used_again():
-    mdp, limits = sparse_process(2000), SolverOptions(1e-6, max_seconds=60)
+    mdp, limits = sparse_process(2000), SolverLimits(max_seconds=60)
     for _ in range(2):
-        assert solve(mdp, 0.999, tolerance=limits).converged
-    assert not solve(mdp, 0.999, tolerance=limits, max_seconds=NO_TIME).converged
+        assert solve(mdp, 0.999, tolerance=1e-6, **limits).converged
+    limits["max_seconds"] = NO_TIME
+    assert not solve(mdp, 0.999, tolerance=1e-6, **limits).converged
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from punish_fast.mdp.arrays.policy import greedy
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.bounds.stopping_rule import Contraction, discounted
 from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
-from punish_fast.mdp.model.limits import METHODS, SWEEP_METHODS, SolveError, SolverOptions
+from punish_fast.mdp.model.limits import METHODS, SWEEP_METHODS, SolveError
 from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.mdp.model.outcomes import Payoff
 from punish_fast.mdp.objectives.average_reward import average_reward
@@ -413,7 +413,7 @@ def test_costs_are_minimized_by_every_objective(layers):
     soft = solve(mdp, 1.0, maximize=False).softmax(1.0)
     assert soft[0] < soft[1]
     saved = []
-    solve(mdp, 0.9, "layered", SolverOptions(1e-9, save=lambda v: saved.append(v.copy())), maximize=False)
+    solve(mdp, 0.9, "layered", 1e-9, save=lambda v: saved.append(v.copy()), maximize=False)
     assert saved[-1].min() > 0
     with pytest.raises(SolveError, match=r"^maximize: False is not allowed with the objective reach-probability; use"):
         solve(mdp, objective="reach-probability", maximize=False)

@@ -64,7 +64,6 @@ def solve(options: SolveOptions) -> None:
 
         solve_imported(options, options.tensor)
         return
-    from punish_fast.mdp.model.limits import SolverOptions
     from punish_fast.mdp.objectives.solver import SWEEPS
     from punish_fast.punish.transitions.memory_plan import mode_of
     from punish_fast.store.tensors import initial_values_of, solve_file
@@ -91,7 +90,7 @@ def solve(options: SolveOptions) -> None:
         if cluster is not None:
             source.executor = cluster.executor
         if options.method != "jacobi":
-            method["tolerance"] = SolverOptions(method["tolerance"], save=_saver(checkpoint, rules, method))
+            method["save"] = _saver(checkpoint, rules, method.copy())
         SWEEPS.load_in_background()
         with _resumable(checkpoint), options.stages.progress.stage("solve"):
             sweep = options.stages.progress.sweep

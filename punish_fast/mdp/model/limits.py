@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -37,30 +37,22 @@ class SolveError(PunishFastError, ValueError):
     """Raised if an MDP cannot be solved with the given options. The message begins with the option or array."""
 
 
-@dataclass(frozen=True)
-class SolverOptions:
-    """Tolerance, limits and callbacks of a solver. Pass an object to `solve` as ``tolerance``.
+class SolverLimits(TypedDict, total=False):
+    """Keyword arguments of `solve`, `evaluate` and the other functions that solve MDPs. All are optional.
 
     Attributes:
-        tolerance: Error bound to reach, in the unit of the values.
         max_sweeps: Maximum number of sweeps, by default 100,000. For MDPs without layers, this is the number of sweeps
-            over a component or, with a discount, the number of backups of all states.
+            over a component or, with a discount, the number of backups of all states. If 50 to 1,000 sweeps (depending
+            on the MDP) are not sufficient, policy iteration is tried before further sweeps.
         max_seconds: Maximum duration of the computation in seconds, unlimited by default. It is not checked during an
             elimination. After this time, the solver returns the best values found, or raises `SolveError` if no error
             bound is proved.
-        progress: Called as ``progress(sweeps, error_bound)`` from time to time. Evaluated policies count as sweeps, and
-            the bound is infinite until one is proved.
-        is_patient: True to try bounds at a distance from the values that grows with the number of remaining steps, if
-            bounds at a constant distance fail.
-        initial_values: float64 ``[n_states]``, initial values of a solver without layers. Set by solvers. Pass initial
-            values to `solve` as an argument instead.
-        save: Called after every sweep over layers with the current values, float64 ``[n_states]``, unless end
-            components were collapsed. The next sweep might change this array in place. To resume, pass a saved copy as
-            the argument ``initial_values`` of `solve`.
-        deadline: Value of ``time.monotonic()`` at which the computation stops. Set by `started`.
-
-    Raises:
-        SolveError: If ``max_sweeps`` is not a whole number of at least 1, or ``max_seconds`` is not a number above 0.
+        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time, and by `average_reward` as
+            ``progress("gain", sweeps, error_bound)`` for sweeps within end components. Evaluated policies count as
+            sweeps, and the bound is infinite until one is proved.
+        save: Called after every sweep of `solve` over layers with the current values, float64 ``[n_states]``, unless
+            end components were collapsed. The next sweep might change this array in place. To resume, pass a saved copy
+            as ``initial_values``.
 
     Examples:
         Solve in at most 10 sweeps, and keep the values of the last one:
@@ -68,11 +60,35 @@ class SolverOptions:
         >>> from punish_fast.mdp import from_rows, solve
         >>> mdp = from_rows([[(1, {1: 1.0})], [(2, {2: 1.0})]], layers=[1, 1], terminals=[0])
         >>> saved = []
-        >>> limits = SolverOptions(tolerance=1e-6, max_sweeps=10, save=lambda v: saved.append(v.copy()))
-        >>> solve(mdp, discount=1, tolerance=limits).v
+        >>> solve(mdp, discount=1, max_sweeps=10, save=lambda v: saved.append(v.copy())).v
         array([3., 2.])
         >>> saved[-1]
         array([3., 2.])
+    """
+
+    max_sweeps: int
+    max_seconds: float
+    progress: Progress | None
+    save: Callable[[np.ndarray], None] | None
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """Tolerance, limits and callbacks of a solver.
+
+    Attributes:
+        tolerance: Error bound to reach, in the unit of the values.
+        max_sweeps: See `SolverLimits`.
+        max_seconds: See `SolverLimits`.
+        progress: Called as ``progress(sweeps, error_bound)`` (see `SolverLimits`).
+        is_patient: True to try bounds at a distance from the values that grows with the number of remaining steps, if
+            bounds at a constant distance fail.
+        initial_values: float64 ``[n_states]``, initial values of a solver without layers. Zeros if None.
+        save: See `SolverLimits`.
+        deadline: Value of ``time.monotonic()`` at which the computation stops.
+
+    Raises:
+        SolveError: If ``max_sweeps`` is not a whole number of at least 1, or ``max_seconds`` is not a number above 0.
     """
 
     tolerance: float
@@ -91,30 +107,25 @@ class SolverOptions:
         if not as_float(self.max_seconds) > 0:
             raise SolveError(f"max_seconds: {shown(self.max_seconds)} is not allowed; it must be a number above 0")
 
-    def started(self) -> SolverOptions:
-        """Return the limits with a deadline ``max_seconds`` from now, unless a deadline is already set.
-
-        Examples:
-            >>> SolverOptions(1e-6, max_seconds=60).started().is_over
-            False
-        """
-        if self.deadline < math.inf:
-            return self
-        return replace(self, deadline=time.monotonic() + float(self.max_seconds))
-
     @property
     def is_over(self) -> bool:
         """True if the deadline has passed."""
         return time.monotonic() >= self.deadline
 
 
-def limits_of(
-    tolerance: float, max_sweeps: int, max_seconds: float = math.inf, progress: Progress | None = None
-) -> SolverOptions:
-    """Check limits, and set their deadline. ``progress`` is called with the stage ``"solve"``."""
-    _, tolerance = check_options(tolerance=tolerance)
-    told = keep_quiet if progress is None else partial(progress, "solve")
-    return SolverOptions(tolerance, max_sweeps, max_seconds, told).started()
+def limits_of(tolerance: float, given: SolverLimits, stage: str = "solve") -> SolverOptions:
+    """Check limits, and set their deadline. ``progress`` is called with a stage.
+
+    Raises:
+        TypeError: If an argument is unknown.
+    """
+    if unknown := given.keys() - SolverLimits.__annotations__.keys():
+        known = ", ".join(SolverLimits.__annotations__)
+        raise TypeError(f"{min(unknown)}: unknown argument; the optional limits are {known}")
+    progress = given.get("progress")
+    told: dict[str, Any] = {**given, "progress": keep_quiet if progress is None else partial(progress, stage)}
+    limits = SolverOptions(check_options(tolerance=tolerance)[1], **told)
+    return replace(limits, deadline=time.monotonic() + float(limits.max_seconds))
 
 
 def quiet(limits: SolverOptions, tolerance: float, max_sweeps: int | None = None) -> SolverOptions:

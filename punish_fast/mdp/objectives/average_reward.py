@@ -20,9 +20,8 @@ rounded up. A bracket is irrelevant if the value of leaving its component is at 
 policy takes tied rows, the error bound is at least the proved loss.
 """
 
-import math
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Unpack
 
 import numpy as np
 
@@ -31,13 +30,14 @@ from punish_fast.mdp.graph.end_components import Quotient, collapsed
 from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.component_gains import Gains
+from punish_fast.mdp.methods.layered_sweeps import Layers
 from punish_fast.mdp.model import limits as options
-from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverOptions
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, SolverLimits, SolverOptions
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by, rows_of
 from punish_fast.mdp.objectives.component_solver import settle_ties, solve_by_component
-from punish_fast.mdp.objectives.solver import solve
+from punish_fast.mdp.objectives.solver import solved
 
 # Maximum number of sweeps for the bias of transient states, in addition to policy iteration.
 _SWEEPS_OF_BIAS = 1000
@@ -82,26 +82,20 @@ class AverageReward(StateValues):
 def average_reward(
     mdp: MDP,
     tolerance: float = DEFAULT_TOLERANCE,
-    progress: Progress | None = None,
-    max_sweeps: int = MAX_SWEEPS,
     policy: np.ndarray | None = None,
-    max_seconds: float = math.inf,
     maximize: bool = True,
+    **limits: Unpack[SolverLimits],
 ) -> AverageReward:
     """Find the maximum or minimum average reward per step, or the average reward of a policy.
 
     Args:
         mdp: The MDP, unichain or multichain. Use `validate` to check an MDP of unknown origin.
         tolerance: Stop at this error bound of the gains, in the unit of the rewards, by default 1e-10.
-        progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep within end components, and as
-            ``progress("solve", sweeps, error_bound)`` from time to time between them.
-        max_sweeps: Maximum number of sweeps within end components, and also between them, by default 100,000. In
-            addition, policy iteration evaluates up to 600 policies of each component for which 1,000 sweeps are not
-            sufficient.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
-        max_seconds: Maximum duration in seconds, unlimited by default.
         maximize: If False, find the minimum, for example of costs.
+        **limits: Maximum number of sweeps within and between end components, maximum duration and progress (see
+            `SolverLimits`).
 
     Returns:
         Gain and bias of each state, and an optimal policy.
@@ -125,8 +119,7 @@ def average_reward(
         np.float64(1.0)
     """
     check_arrays(mdp, maximize)
-    between = options.limits_of(tolerance, max_sweeps, max_seconds, progress)
-    within = between if progress is None else replace(between, progress=partial(progress, "gain"))
+    within, between = (options.limits_of(tolerance, limits, stage) for stage in ("gain", "solve"))
     if policy is not None:
         of_policy, more = evaluated(mdp, policy, lambda chain: _average_reward(chain, within, between))
         error = 0.0 if more is None else float(more.gain.max(initial=0)) + more.error_bound
@@ -225,7 +218,7 @@ def _bias(
         bias = bias.copy()
         try:
             inner = options.quiet(limits, DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
-            bias[part.states] = solve(part.mdp, 1.0, tolerance=inner).v
+            bias[part.states] = solved(Layers(part.mdp, 1.0, inner)).v
         except SolveError:
             bias[part.states] = np.nan
     with np.errstate(all="ignore"):

@@ -43,9 +43,9 @@ before it ends, so the minimum is minus infinity in all states from which the co
 is positive, staying has a cost. If the average might be 0, `total_reward` raises `SolveError`.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
@@ -53,7 +53,7 @@ from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restricted, restriction, rows_of_states, states_of_rows
-from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, MAX_SWEEPS, Progress, SolveError, SolverOptions, limits_of
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, SolverLimits, SolverOptions, limits_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
@@ -69,10 +69,8 @@ def reach_probability(
     maximize: bool = True,
     avoid: np.ndarray | None = None,
     tolerance: float = DEFAULT_TOLERANCE,
-    progress: Progress | None = None,
-    max_sweeps: int = MAX_SWEEPS,
     policy: np.ndarray | None = None,
-    max_seconds: float = math.inf,
+    **limits: Unpack[SolverLimits],
 ) -> BoundedValues:
     """Find the maximum or minimum probability of reaching a goal, or the probability under a policy.
 
@@ -83,12 +81,9 @@ def reach_probability(
         avoid: bool ``[n_states]`` or ``[n_columns]``, states that end a run without success unless they belong to the
             goal. None by default.
         tolerance: Stop at this error bound of the probabilities, by default 1e-10.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverOptions`).
-        max_sweeps: Maximum number of sweeps over a strongly connected component, by default 100,000. If 50 to 1,000
-            sweeps (depending on the MDP) are not sufficient, policy iteration is tried before further sweeps.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
-        max_seconds: Maximum duration in seconds, unlimited by default.
+        **limits: Maximum number of sweeps, maximum duration and progress (see `SolverLimits`).
 
     Returns:
         Probability of reaching the goal from each state, with bounds, and a policy that attains it.
@@ -108,12 +103,11 @@ def reach_probability(
         (array([0.333333, 0.666667]), array([1, 3]))
     """
     check_arrays(mdp, maximize)
-    limits = limits_of(tolerance, max_sweeps, max_seconds, progress)
-    rows = rows_of(mdp, policy)
+    within, rows = limits_of(tolerance, limits), rows_of(mdp, policy)
     mdp = normalized(mdp.expanded() if policy is None else mdp.under(policy))
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
-    found, is_sure = best_probability(mdp, goal, stops, limits, maximize)
+    found, is_sure = best_probability(mdp, goal, stops, within, maximize)
     return bounded(found.v, np.where(is_sure, 0.0, found.error_bound), found.choice, rows, PROBABILITY)
 
 
@@ -146,10 +140,8 @@ def total_reward(
     goal: np.ndarray,
     maximize: bool = True,
     tolerance: float = DEFAULT_TOLERANCE,
-    progress: Progress | None = None,
-    max_sweeps: int = MAX_SWEEPS,
     policy: np.ndarray | None = None,
-    max_seconds: float = math.inf,
+    **limits: Unpack[SolverLimits],
 ) -> BoundedValues:
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
@@ -166,12 +158,9 @@ def total_reward(
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals. A run stops in the goal.
         maximize: If False, find the minimum reward, for example of costs as positive rewards.
         tolerance: Stop at this error bound, in the unit of the rewards, by default 1e-10.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverOptions`).
-        max_sweeps: Maximum number of sweeps over a strongly connected component, by default 100,000. If 50 to 1,000
-            sweeps (depending on the MDP) are not sufficient, policy iteration is tried before further sweeps.
         policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
             is ``s``, the only row of state ``s`` in the chain of the policy.
-        max_seconds: Maximum duration in seconds, unlimited by default.
+        **limits: Maximum number of sweeps, maximum duration and progress (see `SolverLimits`).
 
     Returns:
         Expected total reward from each state, with bounds, and a policy that attains it.
@@ -191,10 +180,10 @@ def total_reward(
         array([ 2.,  0., inf])
     """
     check_arrays(mdp, maximize)
-    limits = limits_of(tolerance, max_sweeps, max_seconds, progress)
+    within = limits_of(tolerance, limits)
     if policy is not None:
-        return _of_policy(mdp, policy, lambda chain: _total_reward(chain, goal, True, limits))
-    return _total_reward(mdp, goal, maximize, limits)
+        return _of_policy(mdp, policy, lambda chain: _total_reward(chain, goal, True, within))
+    return _total_reward(mdp, goal, maximize, within)
 
 
 def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverOptions) -> BoundedValues:

@@ -16,11 +16,10 @@ the first of tied rows (``policy.py``, ``component_solver.py``). If the discount
 policies of ``"jacobi"`` and of processes that compute their transitions. They always take the first of tied rows.
 """
 
-import math
 import time
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from punish_fast.mdp.methods.layered_sweeps import Layers
 from punish_fast.mdp.methods.totals import Total, least_bound
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model import limits as options
-from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, Progress, SolveError, SolverOptions
+from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
@@ -46,13 +45,12 @@ def solve(
     mdp: Process,
     discount: float | None = None,
     method: str = "auto",
-    tolerance: float | SolverOptions = DEFAULT_TOLERANCE,
+    tolerance: float = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
     initial_values: np.ndarray | None = None,
-    progress: Progress | None = None,
     objective: str = "discounted",
-    max_seconds: float | None = None,
     maximize: bool = True,
+    **limits: Unpack[SolverLimits],
 ) -> Solution:
     """Find the optimal values of a Markov decision process and an optimal policy.
 
@@ -69,15 +67,14 @@ def solve(
         method: ``"layered"`` sweeps through the layers from the last to the first. ``"jacobi"`` updates all states
             simultaneously. ``"modified-policy-iteration"`` and ``"policy-iteration"`` need a discount below 1.
             ``"auto"`` tries several solvers. `Solution.reason` names those that were tried.
-        tolerance: Stop at this error bound, in the unit of the values, by default 1e-10. A `SolverOptions` object also
-            sets other limits, such as the maximum number of sweeps. If rounding or a limit keeps the tolerance out of
-            reach, the returned bound is larger (see `Solution.converged`).
+        tolerance: Stop at this error bound, in the unit of the values, by default 1e-10. If rounding or a limit keeps
+            the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
         sweeps: Number of sweeps, regardless of the error bound.
         initial_values: float64 ``[n_states]``, initial values. Not allowed with ``"jacobi"``.
-        progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time (see `SolverOptions`).
         objective: ``"discounted"``, or ``"reach-probability"`` (method ``"auto"`` or ``"layered"``).
-        max_seconds: Maximum duration in seconds, unlimited by default (see `SolverOptions`).
         maximize: If False, find the minimum of the objective ``"discounted"``, for example of costs.
+        **limits: Maximum number of sweeps, maximum duration, progress, and a function that saves the values (see
+            `SolverLimits`).
 
     Returns:
         Values and policy, with an error bound that holds for both. If the discount is 1, the bound is not proved for
@@ -103,12 +100,9 @@ def solve(
         >>> solve(from_rows([[(1, {0: 0.5, 1: 0.5})]], terminals=[0]), discount=1, maximize=False).v.round(6)
         array([2.])
     """
-    limits = tolerance if isinstance(tolerance, SolverOptions) else SolverOptions(tolerance)
     mdp = _checked(mdp, maximize)
-    discount, goal = options.check_options(discount, method, limits.tolerance, sweeps, objective)
-    told = limits.progress if progress is None else partial(progress, "solve")
-    seconds = limits.max_seconds if max_seconds is None else max_seconds
-    limits = replace(limits, tolerance=goal, progress=told, max_seconds=seconds).started()
+    discount, _ = options.check_options(discount, method, tolerance, sweeps, objective)
+    within = options.limits_of(tolerance, limits)
     if initial_values is not None:
         initial_values = numbers("initial_values", initial_values, SolveError)
         if method == options.JACOBI:
@@ -122,11 +116,11 @@ def solve(
         if objective == "reach-probability":
             raise SolveError(f"maximize: False is not allowed with the objective {objective}; use reach_probability")
         # The minimum is minus the maximum of the negated rewards.
-        paid, save = negated(mdp), limits.save
+        paid, save = negated(mdp), within.save
         initial_values = None if initial_values is None else -initial_values
-        limits = replace(limits, save=None if save is None else lambda v: save(-v))
-    problem = Layers(paid, discount, limits, objective, method, sweeps, initial_values)
-    found = _solved(problem)
+        within = replace(within, save=None if save is None else lambda v: save(-v))
+    problem = Layers(paid, discount, within, objective, method, sweeps, initial_values)
+    found = solved(problem)
     assert found.q is not None
     v, q = (found.v, found.q) if maximize else (0.0 - found.v, 0.0 - found.q)
     used = method if method == options.JACOBI or problem.is_flat else options.LAYERED
@@ -134,7 +128,7 @@ def solve(
     return Solution(v, q, objective, discount, used, problem.goal, *proof, found.policies, found.reason, maximize)
 
 
-def _solved(problem: Layers) -> Exact:
+def solved(problem: Layers) -> Exact:
     """Solve by sweeps over layers or, if these fail or do not apply, as an MDP with one layer."""
     begin, policy, discount = time.perf_counter(), problem.policy, problem.discount
     outcome = Unsolved("") if problem.is_flat else climb(problem)
@@ -206,8 +200,7 @@ def evaluate(
     policy: np.ndarray,
     discount: float = DEFAULT_DISCOUNT,
     tolerance: float = DEFAULT_TOLERANCE,
-    max_sweeps: int = options.MAX_SWEEPS,
-    max_seconds: float = math.inf,
+    **limits: Unpack[SolverLimits],
 ) -> np.ndarray:
     """Compute the values of a policy.
 
@@ -216,8 +209,7 @@ def evaluate(
         policy: float64 ``[n_rows]``, probability of each row in its state.
         discount: Discount factor from 0 to 1, by default 0.95. With 1, values are total rewards.
         tolerance: Maximum error of a value, in the unit of the rewards, by default 1e-10.
-        max_sweeps: Maximum number of sweeps, by default 100,000 (see `SolverOptions`).
-        max_seconds: Maximum duration in seconds, unlimited by default.
+        **limits: Maximum number of sweeps, maximum duration and progress (see `SolverLimits`).
 
     Returns:
         Expected discounted reward from each state, float64 ``[n_states]``, within ``tolerance`` or as close as rounding
@@ -238,11 +230,12 @@ def evaluate(
         array([5.0394, 3.937 ])
     """
     mdp, discount = _checked(mdp), options.discount_of(discount)
-    limits = options.limits_of(tolerance, max_sweeps, max_seconds)
+    within = options.limits_of(tolerance, limits)
     policy = check_policy(mdp.state_ptr, policy, SolveError, np.float64)
-    found = _solved(Layers(mdp, discount, limits, policy=policy))
-    if limits.is_over and found.error_bound > max(tolerance, least_bound(found)):
-        raise SolveError(f"max_seconds: after {max_seconds:g} seconds, the error bound is {found.error_bound:.1e}")
+    found = solved(Layers(mdp, discount, within, policy=policy))
+    if within.is_over and found.error_bound > max(tolerance, least_bound(found)):
+        told = f"after {within.max_seconds:g} seconds, the error bound is {found.error_bound:.1e}"
+        raise SolveError(f"max_seconds: {told}")
     return found.v
 
 
