@@ -150,11 +150,11 @@ def test_faults_of_arrays_are_named():
     wrong.indices[0] = 7
     refused(r"^transitions: the arrays of the matrix do not fit together", wrong)
     refused(r"^reward: has the length 2; it must be 3", reward=[0.0, 1.0])
-    refused(r"^reward: row 1 \(of state 0\) has the reward nan; it must be finite$", reward=[0.0, np.nan, 1.0])
+    refused(r"^reward: row 1 \(of state 0\) has nan; it must be a finite number$", reward=[0.0, np.nan, 1.0])
     refused(r"^reward: must be an array of real numbers$", reward=["a", "b", "c"])
     refused(r"^reward: has the shape \(3, 1\)", reward=np.zeros((3, 1)))
     refused(r"^transitions: has 3 columns; it must have 4: 2 states and 2 terminals$", terminal_reward=[1.0, 2.0])
-    refused(r"^terminal_reward: entry 0 is inf", terminal_reward=[np.inf])
+    refused(r"^terminal_reward: terminal 0 has inf", terminal_reward=[np.inf])
     refused(r"^state_ptr: must begin with 0 and end with 3$", state_ptr=[0, 2])
     refused(r"^state_ptr: there are no states", state_ptr=np.zeros(0, dtype=int))
     refused(r"^state_ptr: must ascend, but entry 2 is 3 after 3$", state_ptr=[0, 3, 3])
@@ -326,12 +326,12 @@ def test_faults_of_dense_tables_are_named():
         (
             transitions,
             np.array([[0.0] * 2, [0.0, np.nan]]),
-            r"^reward: action 1 of state 1 has the reward nan; it must",
+            r"^reward: row 3 \(of state 1\) has nan; it must",
         ),
         (
             transitions,
             np.array([[0.0] * 2, [np.inf, 0.0]]),
-            r"^reward: action 0 of state 1 has the reward inf; it must",
+            r"^reward: row 2 \(of state 1\) has inf; it must",
         ),
         (transitions * 2, [0.0, 0.0], r"^transitions: action 0 of state 0 has 2\.0 in column 0"),
         (transitions / 2, [0.0, 0.0], r"^transitions: the probabilities of action 0 of state 0 add up to 0\.5"),

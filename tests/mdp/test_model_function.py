@@ -144,7 +144,7 @@ NAMES = Names(["good", "worn"], ["run", "stop"])
 def test_names_of_other_constructors_appear_in_their_errors():
     with pytest.raises(ModelError, match=r"^transitions: the probabilities of action 'stop' of state 'worn' add up"):
         MDP.from_dense([np.eye(2), np.diag([1.0, 0.5])], np.zeros(2), names=NAMES)
-    with pytest.raises(ModelError, match=r"^reward: action 'run' of state 'worn' has the reward inf"):
+    with pytest.raises(ModelError, match=r"^reward: action 'run' of state 'worn' has inf; it must be a"):
         MDP.from_dense([np.eye(2), np.eye(2)], np.array([[0, 0], [np.inf, 0]]), names=NAMES)
     with pytest.raises(ModelError, match=r"^R: state 'worn' has only rewards of -inf"):
         MDP.from_dense([np.eye(2)], np.array([[0], [-np.inf]]), names=NAMES)

@@ -58,7 +58,7 @@ def test_mistakes_are_named(states, match):
         ({"layers": [3, -1]}, r"^layers: \[3, -1\] is not allowed; sizes must add up to 2 states$"),
         ({"layers": [1.5, 0.5]}, r"^layers: float64 \(2,\); it must be an array of whole numbers in one dimension$"),
         ({"terminals": 3}, r"^terminals: has the shape \(\); it must have one dimension$"),
-        ({"terminals": [0.0, np.nan]}, r"^terminals: entry 1 is nan; it must be a finite number$"),
+        ({"terminals": [0.0, np.nan]}, r"^terminal_reward: terminal 1 has nan; it must be a finite number$"),
     ],
 )
 def test_mistakes_of_layers_and_terminals_are_named(options, match):
@@ -165,8 +165,8 @@ def test_faults_of_pairs_are_named_and_sums_are_normalized_on_purpose():
     ddp.Q = csr_array([[3.0, 1.0], [0.0, 2.0]])
     assert MDP.from_quantecon(ddp, normalize=True).data.tolist() == [0.75, 0.25, 1.0]
     ddp.R[1] = np.nan
-    with pytest.raises(ModelError, match=r"^reward: action 7 of state 1 has the reward nan; it must be finite$"):
-        MDP.from_quantecon(ddp)
+    with pytest.raises(ModelError, match=r"^reward: row 1 \(of state 1\) has nan; it must be a finite number$"):
+        MDP.from_quantecon(ddp, normalize=True)
 
 
 def test_what_is_no_such_process_is_refused():

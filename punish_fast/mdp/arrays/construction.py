@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.mdp.arrays import _probabilities
-from punish_fast.mdp.arrays import row_sums as checks
 from punish_fast.mdp.arrays.names import UNNAMED, Names, entry_name, row_name, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
+from punish_fast.mdp.arrays.row_sums import ROUNDING, SUM_TOLERANCE, ModelError, row_sums
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
@@ -34,8 +33,13 @@ _MOST_COLUMNS = int(np.iinfo(np.int32).max)
 _LARGEST_LABEL = int(np.iinfo(np.uint32).max)
 
 
+# Sums of larger numbers might overflow.
+_LARGEST_COUNT = 1e300
+
 # Checked arguments of `MDP`. Rows may contain zeros.
 ModelArrays = dict[str, Any]
+# The arrays ``indptr``, ``indices``, ``data`` and ``data_ptr`` of an MDP.
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]
 
 
 @np.errstate(all="ignore")
@@ -53,7 +57,7 @@ def from_scipy(
     ``ends`` are the rewards and the values of terminals, and ``action`` contains row labels.
     """
     pointer, rewards = whole_numbers("state_ptr", state_ptr), vector("reward", reward)
-    terminals, values = finite_numbers("terminal_reward", ends[0]), finite_numbers("terminal_value", ends[1])
+    terminals, values = vector("terminal_reward", ends[0]), vector("terminal_value", ends[1])
     terminals = np.zeros(len(values)) if len(terminals) == 0 else terminals
     matrix = csr_of("transitions", transitions)
     n_rows, n_columns = matrix.shape
@@ -61,18 +65,12 @@ def from_scipy(
         raise ModelError("state_ptr: there are no states; at least one is needed")
     check_pointer("state_ptr", pointer, n_rows, least=1)
     n_states = len(pointer) - 1
-    if len(rewards) != n_rows:
-        raise ModelError(f"reward: has the length {len(rewards):,}; it must be {n_rows:,}, as many as transitions")
     if n_columns != (wanted := n_states + len(terminals)):
         told = f"it must have {wanted:,}: {n_states:,} states and {len(terminals):,} terminals"
         raise ModelError(f"transitions: has {n_columns:,} columns; {told}")
     if n_columns > _MOST_COLUMNS:
         raise ModelError(f"transitions: {n_columns:,} columns; the maximum is {_MOST_COLUMNS:,}")
-    name_of = partial(row_name, names, pointer, action)
-    if not np.isfinite(rewards).all():
-        row = int(np.isfinite(rewards).argmin())
-        raise ModelError(f"reward: {name_of(row)} has the reward {rewards[row]}; it must be finite")
-    rows = _distributions(matrix, normalize, name_of, names)
+    rows = _distributions(matrix, normalize, partial(row_name, names, pointer, action), names)
     labels = np.arange(n_rows) - np.repeat(pointer[:-1], np.diff(pointer)) if action is None else action
     rows |= {"state_ptr": pointer, "reward": rewards, "action": narrowed(labels), "names": names}
     layer_ptr, value = np.array([0, n_states], dtype=np.int64), values if len(values) else None
@@ -174,19 +172,12 @@ def csr_of(name: str, given: Any) -> csr_array:
 
 def _distributions(matrix: csr_array, normalize: bool, name_of: Callable[[int], str], names: Names) -> ModelArrays:
     """Check and normalize rows, and return ``indptr``, ``indices`` and ``data`` with ascending columns."""
-    data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), checks.largest_entry(normalize)
-    if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
-        k = int((~((data >= 0) & (data <= largest))).argmax())
-        name, entry = name_of(int(np.searchsorted(indptr, k, side="right")) - 1), entry_name(names, matrix.indices[k])
-        raise ModelError(f"transitions: {checks.refused_entry(name, entry, data[k], normalize)}")
-    total, deviation = row_sums(indptr, data)
-    wrong = np.flatnonzero(~checks.accepted(total, deviation, normalize))
-    if len(wrong):
-        row = int(wrong[0])
-        raise ModelError(f"transitions: {checks.refused_sum(name_of(row), total[row], deviation[row], normalize)}")
+    indptr = matrix.indptr.astype(np.int64, copy=False)
+    rows = indptr, matrix.indices, matrix.data, None
+    total, deviation = checked_sums("transitions", rows, name_of, names, normalize)
     is_off = np.abs(deviation) > ROUNDING
     if is_off.any():
-        matrix.data = data / np.repeat(np.where(is_off, total, 1.0), np.diff(indptr))
+        matrix.data = matrix.data / np.repeat(np.where(is_off, total, 1.0), np.diff(indptr))
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sort_indices()
@@ -196,6 +187,39 @@ def _distributions(matrix: csr_array, normalize: bool, name_of: Callable[[int], 
     # Because of rounding, an entry may exceed 1.
     data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
     return entries_of(matrix) | {"data": data}
+
+
+def checked_sums(
+    origin: str, rows: Rows, name_of: Callable[[int], str], names: Names, normalize: bool | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Check probabilities and their sums, and return the sums as `row_sums` does.
+
+    Args:
+        origin: Name of the argument or array, for messages.
+        name_of: Returns the name of a row.
+        normalize: Accept any positive sum. None if probabilities above 1 are invalid, even if rounding explains them.
+    """
+    indptr, indices, data, data_ptr = rows
+    largest = _LARGEST_COUNT if normalize else 1.0 if normalize is None else 1 + SUM_TOLERANCE
+    if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
+        k, begins = int((~((data >= 0) & (data <= largest))).argmax()), indptr[:-1] if data_ptr is None else data_ptr
+        place = f"entry {k} is {data[k]}"
+        for row in np.flatnonzero((begins <= k) & (k < begins + np.diff(indptr)))[:1].tolist():
+            entry = entry_name(names, indices[indptr[row] + k - begins[row]])
+            place = f"{name_of(row)} has {float(data[k])!r} {entry}"
+        allowed = f"number from 0 to {_LARGEST_COUNT:g}" if normalize else "probability from 0 to 1"
+        raise ModelError(f"{origin}: {place}; it must be a {allowed}")
+    total, deviation = row_sums(indptr, data, data_ptr)
+    is_valid = (total > 0) & (total < np.inf) if normalize else np.abs(deviation) <= SUM_TOLERANCE
+    if not is_valid.all():
+        row = int(is_valid.argmin())
+        told = f"{origin}: the probabilities of {name_of(row)} add up to {float(total[row])!r}"
+        if normalize:
+            raise ModelError(f"{told}; the sum must be positive and finite")
+        side = "above" if deviation[row] > 0 else "below"
+        told += f", {abs(deviation[row]):.3g} {side} 1 (limit: {SUM_TOLERANCE:g})"
+        raise ModelError(told if normalize is None else f"{told}; the option normalize divides them by their sum")
+    return total, deviation
 
 
 def entries_of(matrix: csr_array) -> ModelArrays:
@@ -273,15 +297,6 @@ def vector(name: str, given: Any) -> np.ndarray:
     array = numbers(name, list(given) if isinstance(given, Iterable) and not hasattr(given, "dtype") else given)
     if array.ndim != 1:
         raise ModelError(f"{name}: has the shape {array.shape}; it must have one dimension")
-    return array
-
-
-def finite_numbers(name: str, given: Any) -> np.ndarray:
-    """Convert finite numbers to a float64 vector."""
-    array = vector(name, given)
-    wrong = np.flatnonzero(~np.isfinite(array))
-    if len(wrong):
-        raise ModelError(f"{name}: entry {wrong[0]} is {array[wrong[0]]}; it must be a finite number")
     return array
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import ModelArrays, divisors, finite_numbers, from_scipy, whole_numbers
+from punish_fast.mdp.arrays.construction import ModelArrays, divisors, from_scipy, vector, whole_numbers
 from punish_fast.mdp.arrays.names import UNNAMED, Names, pair_name, state_name
 from punish_fast.mdp.arrays.policy import refuse_mask
 from punish_fast.mdp.arrays.row_sums import ModelError
@@ -173,12 +173,11 @@ def from_rows(
 ) -> ModelArrays:
     """Implement `from_rows` of `punish_fast.mdp`. ``terminals`` are the rewards and the values of terminals."""
     given = _listed("states", states)
-    paid, values = map(finite_numbers, ("terminals", "terminal_value"), terminals)
-    paid = paid if len(paid) else np.zeros(len(values))
-    rows = DescribedRows("states", range(len(given) + len(paid)), names)
+    ends = vector("terminals", terminals[0]), vector("terminal_value", terminals[1])
+    rows = DescribedRows("states", range(len(given) + (len(ends[0]) or len(ends[1]))), names)
     for state, choices in enumerate(given):
         rows.add_state(state, dict(enumerate(_listed(f"state {state_name(names, state)}", choices))))
-    arrays = rows.arrays(normalize, (paid, values))
+    arrays = rows.arrays(normalize, ends)
     if layers is None:
         return arrays
     sizes = whole_numbers("layers", _listed("layers", layers))

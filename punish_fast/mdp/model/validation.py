@@ -1,14 +1,15 @@
 """Validation of arrays that describe a Markov decision process."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import check_pointer
-from punish_fast.mdp.arrays.names import entry_name, row_name
+from punish_fast.mdp.arrays.construction import check_pointer, checked_sums
+from punish_fast.mdp.arrays.names import row_name
 from punish_fast.mdp.arrays.policy import refuse_mask
-from punish_fast.mdp.arrays.row_sums import SUM_TOLERANCE, ModelError, describe_sum, refused_entry, row_sums
+from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.model.stored_process import StoredProcess
 
 # Kernels store row indices as uint32.
@@ -42,7 +43,9 @@ def check_process(mdp: StoredProcess) -> None:
         raise ModelError("layer_ptr: there is no layer")
     for name, paid in (("reward", mdp.reward), ("terminal_reward", mdp.terminal_reward), ("terminal_value", ends)):
         if not np.isfinite(paid).all():
-            raise ModelError(f"{name}: a value is not finite")
+            k = int(np.isfinite(paid).argmin())
+            place = _name_of(mdp)(k) if name == "reward" else f"terminal {k}"
+            raise ModelError(f"{name}: {place} has {paid[k]}; it must be a finite number")
     if mdp.data_ptr is not None:
         _check_array("data_ptr", mdp.data_ptr, np.int64, n_rows)
         within = (mdp.data_ptr >= 0) & (mdp.data_ptr <= mdp.indptr[:-1])
@@ -61,23 +64,15 @@ def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = 
 
 def check_rows(mdp: StoredProcess) -> None:
     """Check columns, probabilities and row sums, in this order."""
-    name_of = partial(row_name, mdp.names, mdp.state_ptr, mdp.action if len(mdp.names.actions) else None)
-    lengths, begins = np.diff(mdp.indptr), mdp.indptr[:-1] if mdp.data_ptr is None else mdp.data_ptr
     outside = (mdp.indices < 0) | (mdp.indices >= mdp.n_columns)
     if outside.any():
         k = int(outside.argmax())
-        place = name_of(int(np.searchsorted(mdp.indptr, k, side="right")) - 1)
+        place = _name_of(mdp)(int(np.searchsorted(mdp.indptr, k, side="right")) - 1)
         told = f"leads to column {mdp.indices[k]}; columns are from 0 to {mdp.n_columns - 1}"
         raise ModelError(f"indices: {place} {told}")
-    wrong = ~((mdp.data >= 0) & (mdp.data <= 1))
-    if wrong.any():
-        k = int(wrong.argmax())
-        for row in np.flatnonzero((begins <= k) & (k < begins + lengths)).tolist():
-            entry = entry_name(mdp.names, mdp.indices[mdp.indptr[row] + k - begins[row]])
-            raise ModelError(f"data: {refused_entry(name_of(row), entry, mdp.data[k], False)}")
-        raise ModelError(f"data: entry {k} is {mdp.data[k]}; it must be a probability from 0 to 1")
-    total, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
-    off = np.abs(deviation) > SUM_TOLERANCE
-    if off.any():
-        row = int(off.argmax())
-        raise ModelError(f"data: {describe_sum(name_of(row), total[row], deviation[row])}")
+    checked_sums("data", (mdp.indptr, mdp.indices, mdp.data, mdp.data_ptr), _name_of(mdp), mdp.names, None)
+
+
+def _name_of(mdp: StoredProcess) -> Callable[[int], str]:
+    """Return a function that returns the name of a row."""
+    return partial(row_name, mdp.names, mdp.state_ptr, mdp.action if len(mdp.names.actions) else None)
