@@ -43,32 +43,19 @@ def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyErro
         raise error(f"{name}: {MASKED}")
 
 
-def flaw_of(state_ptr: np.ndarray, policy: np.ndarray) -> str | None:
-    """Describe the first flaw of ``policy``, float64 ``[n_rows]``, or return None if the policy is valid."""
-    shape = (int(state_ptr[-1]),)
-    if policy.shape != shape or policy.dtype != np.float64:
-        return f"{policy.dtype} {policy.shape}; it must be float64 {shape}"
-    if not (policy >= 0).all():
-        return "a probability is below 0 or not a number"
-    if np.abs(np.add.reduceat(policy, state_ptr[:-1]) - 1).max(initial=0) > SUM_TOLERANCE:
-        return "the probabilities of a state do not add up to 1"
-    return None
-
-
 def check_policy(
     state_ptr: np.ndarray, policy: Any, error: type[PunishFastError] = PolicyError, dtype: Any = None
 ) -> np.ndarray:
     """Return a policy as an array, after checking that it is a distribution in every state."""
     refuse_mask("policy", policy, error)
-    given: np.ndarray = np.asarray(policy, dtype)
-    if flaw := flaw_of(state_ptr, given):
-        raise error(f"policy: {flaw}")
+    given, shape = np.asarray(policy, dtype), (int(state_ptr[-1]),)
+    if given.shape != shape or given.dtype != np.float64:
+        raise error(f"policy: {given.dtype} {given.shape}; it must be float64 {shape}")
+    if not (given >= 0).all():
+        raise error("policy: a probability is below 0 or not a number")
+    if np.abs(np.add.reduceat(given, state_ptr[:-1]) - 1).max(initial=0) > SUM_TOLERANCE:
+        raise error("policy: the probabilities of a state do not add up to 1")
     return given
-
-
-def tie_of(v: np.ndarray) -> float:
-    """Return the largest difference between row values that counts as a tie, given the state values ``v``."""
-    return TIE * max(float(v.max(initial=0)), -float(v.min(initial=0)))
 
 
 def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -86,8 +73,9 @@ def first_best(
     """
     q = np.ascontiguousarray(q, dtype=np.float64)
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
-    tie = tie_of(best_values(state_ptr, q) if v is None else v)
-    for_chunks(_policy.choose_first, state_ptr, state_ptr, q, min(tie, largest_tie), choice)
+    v = best_values(state_ptr, q) if v is None else v
+    tie = min(TIE * max(float(v.max(initial=0)), -float(v.min(initial=0))), largest_tie)
+    for_chunks(_policy.choose_first, state_ptr, state_ptr, q, tie, choice)
     return choice
 
 

@@ -102,8 +102,7 @@ class SolverOptions:
 
     def __post_init__(self) -> None:
         """Check ``max_sweeps`` and ``max_seconds``."""
-        if not _is_whole(self.max_sweeps):
-            raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed; it must be a whole number of at least 1")
+        check_whole("max_sweeps", self.max_sweeps)
         if not as_float(self.max_seconds) > 0:
             raise SolveError(f"max_seconds: {shown(self.max_seconds)} is not allowed; it must be a number above 0")
 
@@ -154,8 +153,8 @@ def check_options(
     if method in GENERAL_METHODS and sweeps is not None:
         raise SolveError(f"sweeps: not allowed with {method}; use auto, {LAYERED} or {JACOBI}")
     check_allowed(0 < bound < math.inf, SolveError, "tolerance", shown(tolerance), "a number above 0")
-    if sweeps is not None and not (_is_whole(sweeps) and sweeps <= MAX_SWEEPS):
-        raise SolveError(f"sweeps: {sweeps} is not allowed; it must be a whole number from 1 to {MAX_SWEEPS}")
+    if sweeps is not None:
+        check_whole("sweeps", sweeps, most=MAX_SWEEPS)
     return discount, bound
 
 
@@ -172,5 +171,8 @@ def discount_of(given: Any) -> float:
     return discount
 
 
-def _is_whole(number: object) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= 1)
+def check_whole(name: str, number: Any, least: int = 1, most: float = math.inf) -> None:
+    """Check that an option is a whole number in a range."""
+    is_valid = isinstance(number, int | np.integer) and not isinstance(number, bool) and least <= number <= most
+    limit = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
+    check_allowed(bool(is_valid), SolveError, name, number, f"a whole number {limit}")

@@ -25,7 +25,7 @@ from punish_fast.mdp.arrays.construction import numbers
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds.stopping_rule import terminals_one_step_earlier
 from punish_fast.mdp.chain.induced_chain import reward_rounding
-from punish_fast.mdp.model.limits import SolveError, discount_of
+from punish_fast.mdp.model.limits import SolveError, check_whole, discount_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.results import ModelRows, rows_of
@@ -132,8 +132,7 @@ def finite_horizon(
                [0, 1]])
     """
     check_arrays(mdp, maximize)
-    if not isinstance(n_steps, int | np.integer) or n_steps < 1:
-        raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 1")
+    check_whole("n_steps", n_steps)
     discount = discount_of(discount)
     if terminal_value is not None:
         terminal_value = numbers("terminal_value", terminal_value, SolveError)

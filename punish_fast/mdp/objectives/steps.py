@@ -19,7 +19,7 @@ import numpy as np
 from punish_fast.mdp.graph.end_components import end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows
-from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, check_whole
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.results import PROBABILITY, ValueRange, rows_of
 from punish_fast.mdp.model.solution import BoundedValues, bounded
@@ -61,7 +61,8 @@ def reach_within(
     goal, n = columns_of(mdp, "goal", goal), mdp.n_states
     is_open = ~(goal | columns_of(mdp, "avoid", avoid))[:n]
     v, bound, choice = goal[:n].astype(np.float64), 0.0, mdp.state_ptr[:-1].copy()
-    if _checked(n_steps) and is_open.any():
+    check_whole("n_steps", n_steps, least=0)
+    if n_steps > 0 and is_open.any():
         part = restriction(mdp, rows_of_states(mdp, is_open), np.zeros(2), goal.astype(np.int64))
         paid = _without_rewards(part.mdp.in_one_layer())
         worth = np.zeros(paid.n_columns)
@@ -232,7 +233,8 @@ def next_probability(mdp: MDP, goal: np.ndarray, maximize: bool = True) -> Bound
 
 def _stepped(mdp: MDP, n_steps: int, maximize: bool, worth: np.ndarray) -> BoundedValues:
     """Find the best total of the rewards in ``n_steps`` steps and the values ``worth`` after the last step."""
-    if not _checked(n_steps):
+    check_whole("n_steps", n_steps, least=0)
+    if n_steps == 0:
         return bounded(worth[: mdp.n_states].copy(), 0.0, mdp.state_ptr[:-1].copy(), rows_of(mdp))
     return finite_horizon(mdp, n_steps, terminal_value=worth, keep_all=False, maximize=maximize).at()
 
@@ -251,9 +253,3 @@ def _never_paid(mdp: MDP) -> np.ndarray:
 
 def _without_rewards(mdp: MDP) -> MDP:
     return replace(mdp, reward=0 * mdp.reward, terminal_reward=0 * mdp.terminal_reward, terminal_value=None)
-
-
-def _checked(n_steps: int) -> int:
-    if not isinstance(n_steps, int | np.integer) or n_steps < 0:
-        raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 0")
-    return int(n_steps)
