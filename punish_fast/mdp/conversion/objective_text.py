@@ -143,9 +143,9 @@ _KNOWN = re.compile(r'(?:\s|"[^"]*"|(?:true|false|F|U|G|X|C|I|S|LRA)\b|<?=\s*\d+
 _NAME = re.compile(r'"([^"]*)"')
 _STEPS = r"(?:\s*<=\s*(?P<steps>\d{1,9})(?!\d))?"
 _PATHS = {
-    "P": re.compile(rf"\[\s*(?:(?P<path>[FG])|(?P<next>X)|(?P<within>[^]]*?)\bU){_STEPS}(?!\w)(?P<goal>[^]]*)\]"),
+    "P": re.compile(rf"\[\s*(?:(?P<within>[^]]*?)(?=\bU))?(?P<path>[FGXU]){_STEPS}(?!\w)(?P<goal>[^]]*)\]"),
     "R": re.compile(
-        rf"\[\s*(?:(?P<path>F)\b(?P<goal>[^]]*)|(?P<sum>C){_STEPS}|I\s*=\s*(?P<at>\d{{1,9}})|(?P<mean>S|LRA))\s*\]"
+        rf"\[\s*(?=(?P<path>F|C|I|S|LRA)\b)(?:F(?P<goal>[^]]*)|C{_STEPS}|I\s*=\s*(?P<at>\d{{1,9}})|S|LRA)\s*\]"
     ),
 }
 _EXAMPLES = (
@@ -175,12 +175,11 @@ class Objective:
     """Parsed objective."""
 
     maximize: bool | None  # None if the text names no aim, which is permitted in Markov chains
-    path: str  # P: F, G, X or U. R: F, C, I, S or D for discounted rewards
+    path: str  # PF, PG, PX or PU; RF, RC, RI, RS or RLRA; or R for discounted rewards
     reward: str | None = None  # name of the rewards; None if the text does not name them
     goal: Formula | None = None  # states to reach, or to stay in (G); None for C, I, S and D
     within: Formula | None = None  # states that may be visited before the goal (U)
     steps: int | None = None  # number of steps, or k of I=k; None if it is unlimited
-    is_probability: bool = True  # True for a probability, False for an expected reward
 
 
 def parse_objective(text: str) -> Objective:
@@ -193,16 +192,12 @@ def parse_objective(text: str) -> Objective:
     if kind == "P" and name is not None:
         raise ObjectiveError("objective: only R can have a name, not P")
     rest = text.strip()[found.end() :].strip()
-    if not rest and kind == "R":
-        return Objective(maximize, "D", name, is_probability=False)
-    parts = _path(text, rest, kind)
+    parts = _path(text, rest, kind) if rest or kind == "P" else {}
     within, goal = (_states(text, parts.get(part)) for part in ("within", "goal"))
-    steps = parts.get("steps") or parts.get("at")
-    letters = [parts.get("path"), parts.get("next"), "S" if parts.get("mean") else None, parts.get("sum")]
-    path = next((letter for letter in letters if letter), "I" if parts.get("at") else "U")
-    if path == "X" and steps:
+    path, steps = f"{kind}{parts.get('path', '')}", parts.get("steps") or parts.get("at")
+    if path == "PX" and steps:
         raise _fault(text)
-    return Objective(maximize, path, name, goal, within, None if steps is None else int(steps), kind == "P")
+    return Objective(maximize, path, name, goal, within, None if steps is None else int(steps))
 
 
 def solve_objective(
@@ -212,47 +207,40 @@ def solve_objective(
 
     ``discount``, from 0 to below 1 and by default 0.95, is allowed only for rewards without a path.
     """
-    if objective.maximize is None:
-        if process.mdp.n_rows > process.mdp.n_states:
-            raise ObjectiveError("objective: max or min is missing, which is allowed only in Markov chains")
-        objective = replace(objective, maximize=True)
-    if objective.path == "D":
-        return _discounted(process, objective, DEFAULT_DISCOUNT if discount is None else discount, tolerance)
-    if discount is not None:
+    best, steps = objective.maximize is not False, objective.steps
+    if objective.maximize is None and process.mdp.n_rows > process.mdp.n_states:
+        raise ObjectiveError("objective: max or min is missing, which is allowed only in Markov chains")
+    if discount is not None and objective.path != "R":
         raise ObjectiveError(f'discount: {discount} is allowed only for rewards without a goal, as in max R{{"name"}}')
-    goal = objective.goal and objective.goal(process)
-    return (_probability if objective.is_probability else _reward)(process, objective, goal, tolerance)
-
-
-def _probability(process: NamedProcess, objective: Objective, goal: Any, tolerance: float) -> BoundedValues:
-    mdp, maximize, steps = process.mdp, bool(objective.maximize), objective.steps
-    if objective.path == "X":
-        return next_probability(mdp, goal, maximize)
-    if objective.path == "G":
-        return stay_probability(mdp, goal, steps, maximize, tolerance)
-    avoid = None if objective.within is None else ~objective.within(process) & ~goal
+    mdp = process.mdp if objective.path.startswith("P") else process.paying(objective.reward)
+    goal: Any = objective.goal and objective.goal(process)
+    avoid = None if objective.within is None else ~(objective.within(process) | goal)
+    solvers: dict[str, Callable[[], BoundedValues | Solution]] = {
+        "PX": lambda: next_probability(mdp, goal, best),
+        "PG": lambda: stay_probability(mdp, goal, steps, best, tolerance),
+        "RF": lambda: total_reward(mdp, goal, best, tolerance),
+        "RC": lambda: cumulative_reward(mdp, steps, best, tolerance),
+        "RI": lambda: reward_at_step(mdp, steps or 0, best),
+        "RS": lambda: _average(mdp, best, tolerance),
+        "RLRA": lambda: _average(mdp, best, tolerance),
+        "R": lambda: _discounted(mdp, DEFAULT_DISCOUNT if discount is None else discount, best, tolerance),
+    }
+    if objective.path in solvers:
+        return solvers[objective.path]()
     if steps is not None:
-        return reach_within(mdp, goal, steps, maximize, avoid)
-    return reach_probability(mdp, goal, maximize=maximize, avoid=avoid, tolerance=tolerance)
+        return reach_within(mdp, goal, steps, best, avoid)
+    return reach_probability(mdp, goal, best, avoid, tolerance)
 
 
-def _reward(process: NamedProcess, objective: Objective, goal: Any, tolerance: float) -> BoundedValues:
-    mdp, maximize, steps = process.paying(objective.reward), bool(objective.maximize), objective.steps
-    if objective.path == "F":
-        return total_reward(mdp, goal, maximize=maximize, tolerance=tolerance)
-    if objective.path == "C":
-        return cumulative_reward(mdp, steps, maximize, tolerance)
-    if steps is not None:
-        return reward_at_step(mdp, steps, maximize)
+def _average(mdp: MDP, maximize: bool, tolerance: float) -> BoundedValues:
     found = average_reward(mdp, tolerance, maximize=maximize)
     return bounded(found.gain, found.error_bound, found.choice, found.rows)
 
 
-def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:
+def _discounted(mdp: MDP, discount: float, maximize: bool, tolerance: float) -> Solution:
     if (factor := discount_of(discount)) == 1:
         raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
-    mdp = process.paying(objective.reward)
-    return solve(mdp, factor, tolerance=tolerance, maximize=bool(objective.maximize))
+    return solve(mdp, factor, tolerance=tolerance, maximize=maximize)
 
 
 def _path(text: str, path: str, kind: str) -> dict[str, str | None]:
