@@ -85,7 +85,7 @@ def game_and_names(game: Any, *names: Any) -> tuple[int | None, tuple[str, ...]]
     return game if is_valid else None, tuple(each for each in cleaned if is_name(each))
 
 
-# State codes have 18 digits, but the distance between adjacent doubles is 16 to 64 (breaths 1 to 5) or up to 128.
+# State codes have 18 digits, but the distance between adjacent doubles of this size is 16 to 128.
 # Many programs read all numbers in a JSON file as doubles.
 # They write doubles in full, with 15 to 17 digits, or with the fewest digits that identify the double.
 # A rounded code can be the code of another reachable state, so the game can look valid.
@@ -98,11 +98,11 @@ class Rounding(NamedTuple):
 
 
 ROUNDINGS = (
-    Rounding(lambda code: int(float(code)), 32),
-    Rounding(lambda code: int(Decimal(repr(float(code)))), 64),
-    Rounding(lambda code: int(Decimal(f"{float(code):.17g}")), 37),
-    Rounding(lambda code: int(Decimal(f"{float(code):.16g}")), 82),
-    Rounding(lambda code: int(Decimal(f"{float(code):.15g}")), 532),
+    Rounding(lambda code: int(float(code)), 64),
+    Rounding(lambda code: int(Decimal(repr(float(code)))), 128),
+    Rounding(lambda code: int(Decimal(f"{float(code):.17g}")), 69),
+    Rounding(lambda code: int(Decimal(f"{float(code):.16g}")), 114),
+    Rounding(lambda code: int(Decimal(f"{float(code):.15g}")), 564),
 )
 
 

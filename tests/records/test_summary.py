@@ -13,7 +13,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import Selection, read_choices
 from punish_fast.records.importing import ROUNDED, SAME_SECOND, import_logs
-from punish_fast.records.log_fields import roundings_of
+from punish_fast.records.log_fields import ROUNDINGS, roundings_of
 from punish_fast.records.summary import correlations, latest_game, list_games, read_results, summarize
 from punish_fast.records.validation import FEINTS
 from records.conftest import run_sql
@@ -264,3 +264,9 @@ def test_exact_games_are_imported_alone_and_together(tmp_path, space, many):
     assert report.count("rejected") == {ROUNDED: 2}
     assert roundings_of([1, 2**53]) == []
     assert roundings_of([101010200220000001]) == []
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_no_rounding_changes_a_code_by_more_than_its_reach(rounding):
+    codes = np.random.default_rng(0).integers(10**17, 10**18, size=5_000).tolist()
+    assert 0.8 * rounding.reach < max(abs(rounding.apply(code) - code) for code in codes) <= rounding.reach
