@@ -95,7 +95,7 @@ def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str
 def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path) -> ImportReport:
     """Import the games of logs, played under the rules of ``space``, into a database in one transaction.
 
-    A missing database is created unless all games are rejected.
+    A missing database is created only if at least one game is valid.
     """
     report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():

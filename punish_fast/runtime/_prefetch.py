@@ -1,7 +1,7 @@
 """Prefetch hints.
 
 Processors detect sequential reads of an array and fetch the next entries, but they stop at the end of each memory page
-and cannot predict jumps between short rows. A hint costs one cycle and affects only the time of later reads. The
+and cannot predict jumps between short rows. A hint costs about one cycle and affects only the time of later reads. The
 address of a hint may be invalid, for example past the end of the array.
 """
 
@@ -19,7 +19,7 @@ def prefetch(_context, array, index):
     """Fetch ``array[index]`` into the cache. ``index`` must be unsigned."""
 
     def generate(context, builder, signature, args):
-        # Import llvmlite only for compilation, because the import is slow.
+        # Import this module only for compilation, because the import is slow.
         from numba.np.arrayobj import make_array
 
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)

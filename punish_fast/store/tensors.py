@@ -47,7 +47,7 @@ class ModelSource:
     enemy: dict[str, Any] | None = None
     stage: Stage = nullcontext  # returns a context manager for each stage
     progress: StepProgress = lambda *_: None  # called as ``progress(text, layers, n_layers)``
-    memory_limit: int | None = None  # memory limit in bytes (all memory of the machine if None)
+    memory_limit: int | None = None  # memory limit in bytes (memory of the machine or container if None)
     # Function that returns the executor of a matrix-free process, for example on a cluster.
     # If None, threads of this process compute the rows, and the rows are stored if they fit into memory.
     executor: Callable[[RowBatches], Executor] | None = None

@@ -1,8 +1,8 @@
 """Backups of a layer's states on the workers of a cluster.
 
 Each worker enumerates the states of the game once. The values of the next layer are sent to one worker. Every other
-worker fetches these values once. Each task backs up consecutive batches and returns the new values. Each thread
-receives two tasks per layer, or more if a task would otherwise take longer than ten seconds.
+worker fetches these values once. Each task backs up consecutive batches and returns the new values. There are two tasks
+per layer and thread, or more if a task would otherwise take longer than ten seconds.
 
 A single task backs up each state, so values are bitwise identical for any number of workers and tasks. Dask moves the
 tasks of a lost worker to other workers. If this fails, for example because all copies of a value are lost, the
@@ -129,7 +129,7 @@ class ClusterBlocks:
         ranges, nnz = self._batches.ranges[layer], self._batches.n_entries_of[layer]
         threads = max(1, n_threads(self._client))
         seconds = nnz.sum() * self._entry_seconds / threads
-        # Every thread receives the same number of tasks, so that no thread has to wait.
+        # The number of tasks is a multiple of the number of threads, so that all threads finish at about the same time.
         per_thread = max(_TASKS_PER_THREAD, math.ceil(seconds / _MOST_SECONDS))
         ends = balanced_chunks(cumulated(nnz), per_thread * threads).tolist()
         return [ranges[begin:end] for begin, end in pairwise(ends)]
