@@ -98,7 +98,7 @@ class Equilibrium:
 
     @property
     def regret_minimizer(self) -> RegretMinimizer:
-        """Regret minimizer of the player, with a table of regrets and a sum of strategies."""
+        """Regret minimizer of the player, with its tables."""
         return self._whole.minimizer
 
     @property
