@@ -102,7 +102,7 @@ class Gains:
     def narrow(self, marked: np.ndarray, find: Callable[[MDP, np.ndarray, Bracket], Bracket | None]) -> None:
         """Replace brackets of marked components, bool ``[n_components]``, by narrower ones.
 
-        ``find`` returns brackets of an MDP, given the component of each state and the current brackets.
+        ``find`` returns brackets of an MDP, given the component of each state and the current brackets, or None.
         """
         states, mdp, own = marked[self.component], self.part.mdp, self.bracket
         part = restriction(mdp, rows_of_states(mdp, states), np.empty(0))

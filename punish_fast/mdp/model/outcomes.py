@@ -24,7 +24,7 @@ class Payoff(NamedTuple):
 class Exact:
     """Optimal values and a policy, with an error bound."""
 
-    v: np.ndarray  # float64 [n_states], values
+    v: np.ndarray  # float64 [n_states], values, or float64 [n_components] in the problem `Gains`
     choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
     # Upper bound on the error of `v`, and on `v` minus the values of the policy. It is infinite if no bound was proved.
     error_bound: float
