@@ -45,12 +45,12 @@ class Cost(NamedTuple):
         grouping (string): Kind of situation.
         situation (string): Situation.
         choices (integer): Number of choices.
-        loss (number or null, from 0 to 1): Mean win probability lost by a choice.
-        loss_error (number or null, from 0 to 1): Standard error of `loss`, clustered by game.
-        share (number or null, from 0 to 1): Share of all losses.
-        people (object of optional numbers by play, from 0 to 1): Frequency of each play in the recorded choices.
-        strategy (object of optional numbers by play, from 0 to 1): Frequency of each play under the strategy, in the
-            same states.
+        loss (number, from 0 to 1): Mean win probability lost by a choice.
+        loss_error (number or null, from 0 to 1): Standard error of `loss`, clustered by game. Null for a single game.
+        share (number, from 0 to 1): Share of all losses.
+        people (object of numbers by play, from 0 to 1): Frequency of each play in the recorded choices.
+        strategy (object of numbers by play, from 0 to 1): Frequency of each play under the strategy, in the same
+            states.
     """
 
     grouping: str  # name of the grouping

@@ -40,7 +40,7 @@ class Lessons:
     """Lessons from a policy that plays both sides."""
 
     length: float  # expected length of a game in breaths
-    dealt: dict[tuple[int, int], float]  # win probability by own and enemy HP before the deal of a measure
+    dealt: dict[tuple[int, int], float]  # win probability by own and enemy HP before a deal to empty hands
     # Win probability by own and enemy HP, averaged over all visits to states after the first breath of a measure.
     during: dict[tuple[int, int], float]
     openings: Openings  # all possible opening hands and revealed cards
@@ -67,7 +67,7 @@ def lessons(play: SelfPlay) -> Lessons:
 
 
 def hp_before_deals(graph: GameGraph, v: np.ndarray) -> dict[tuple[int, int], float]:
-    """Return the win probabilities just before a redeal of all cards, by own and enemy HP.
+    """Return the win probabilities just before a deal to empty hands, by own and enemy HP.
 
     Args:
         graph: The game.

@@ -200,6 +200,7 @@ class OpenSessions:
         if whose == client[:2]:
             # Programs without a cookie might belong to different users, so clear a table rather than refuse the client.
             return None if client.session else oldest
-        # At the limit of the server, clear only tables of clients that have more games than this client.
+        # At the limit of the server, clear only tables of an address that has more games, or of a client that has more
+        # games at the same address.
         is_crowded = oldest is not None and rank[oldest] > (crowd[client[:1]], crowd[client[:2]] + 1)
         return oldest if whose or is_crowded else None

@@ -18,13 +18,13 @@ JSON keys:
         changed (number or null): Value under the changed rules. Null if unknown.
         difference (number or null): Changed value minus base value. Null if unknown.
     restore (object or null): Changes that might restore the balance. Null without `--restore`.
-        card (string): Card with the largest absolute effect of one more copy.
-        remedies (list of objects): Changes that were tried.
+        card (string): Card with the largest absolute effect of one more copy under the changed rules.
+        remedies (list of objects): Changes that were tried, the best first.
             change (string): Change.
-            worth (number or null, from -1 to 1): Gain in win probability by one more copy of the card.
-            balanced (boolean or null): True if the game is balanced with this change.
-            finding (string or null): Effect of the change, in words.
-        screened (integer): Number of additional rule changes that were screened.
+            worth (number, from -1 to 1): Gain in win probability by one more copy of the card.
+            balanced (boolean): True if the game is balanced with this change. False after too few iterations.
+            finding (string): Effect of the change, in words.
+        screened (integer): Number of changes of one more rule that were screened.
         not_tried (list of strings): Changes that were not tried before the time limit.
     threads (integer): Number of threads.
     seconds (number, seconds): Duration of the command.

@@ -6,21 +6,20 @@ JSON keys:
     choices (integer): Number of choices between two or more legal actions.
     games (integer): Number of games.
     win_rate (number, from 0 to 1): Share of games won.
-    loss (number, from 0 to 1): Mean win probability lost in a game.
-    reference_loss (number, from 0 to 1): Mean win probability that the reference player would lose in the same states
-        of a game.
+    loss (number): Win probability lost by all choices of a game, on average.
+    reference_loss (number): Win probability that the reference player would lose in the same states, per game.
     opponents (list of objects): Results by opponent.
         name (string): Name of the opponent.
         is_bot (boolean): True if the opponent is a bot.
         games (integer): Number of games.
         win_rate (number, from 0 to 1): Share of games won.
-        loss (number, from 0 to 1): Mean win probability lost in a game.
+        loss (number): Win probability lost by all choices of a game, on average.
     trend (list of objects): Results by period.
         first (integer): Number of the first game, counted from 1.
         last (integer): Number of the last game.
         games (integer): Number of games.
         win_rate (number, from 0 to 1): Share of games won.
-        loss (number, from 0 to 1): Mean win probability lost in a game.
+        loss (number): Win probability lost by all choices of a game, on average.
     habits (list of objects): Most costly habits.
         situation (string): Situation.
         play (string): Card, or `feint`.

@@ -1,8 +1,8 @@
 """``punish-fast equilibrium``: approximate an equilibrium and measure its exploitability.
 
 JSON keys:
-    states (integer): Number of information states.
-    rows (integer): Number of state-action pairs.
+    states (integer): Number of information states, without those between two measures.
+    rows (integer): Number of state-action pairs of these states.
     full_states (integer): Number of full states.
     successors (integer): Number of transitions between full states.
     memory_bytes (integer, bytes): Memory needed.

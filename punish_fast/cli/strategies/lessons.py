@@ -4,7 +4,7 @@ JSON keys:
     agent (string): Name of the strategy.
     information (string): Information model: `memoryless` or `memory`.
     length (number, breaths): Mean length of a game in self-play.
-    hp_before_deals (list of objects): Win probabilities before a deal, by HP.
+    hp_before_deals (list of objects): Win probabilities before a deal to empty hands, by HP.
         own (integer, HP): Own HP.
         enemy (integer, HP): The enemy's HP.
         win (number, from 0 to 1): Win probability.
@@ -32,9 +32,9 @@ JSON keys:
     frequencies (list of objects): Frequencies of plays, by situation.
         grouping (string): Kind of situation.
         situation (string): Situation.
-        choices (number): Mean number of choices in a game.
-        shares (object of optional numbers by play, from 0 to 1): Share of each play.
-        possible (object of optional numbers by play, from 0 to 1): Share of choices where the play is legal.
+        choices (number): Mean number of a player's choices in a game.
+        shares (object of numbers by play, from 0 to 1): Share of each play.
+        possible (object of numbers by play, from 0 to 1): Share of choices where the play is legal.
         when_possible (object of optional numbers by play, from 0 to 1): Share of the play if it is legal.
         given_up (object of optional numbers by card, from 0 to 1): Share of each card among the cards that feints give
             up.
@@ -161,10 +161,10 @@ def _people_report(people: Deviations) -> dict[str, Any]:
         illegal (integer): Number of illegal choices.
         unknown (integer): Number of choices in states that no game reaches.
         certain (integer): Number of choices whose information state the log determines.
-        loss_per_game (number or null, from 0 to 1): Mean win probability lost in a game.
-        loss_per_game_error (number or null, from 0 to 1): Standard error of `loss_per_game`.
-        strategy_loss_per_choice (number or null, from 0 to 1): Mean win probability that the strategy's own choice
-            would lose in the same states.
+        loss_per_game (number): Win probability lost by all choices of a player in a game, on average.
+        loss_per_game_error (number or null): Standard error of `loss_per_game`. Null for a single game.
+        strategy_loss_per_choice (number, from 0 to 1): Mean win probability that the strategy's own choice would lose
+            in the same states.
         costs (list of objects): Losses by situation.
             *Cost
         worst (list of objects): Combinations of breath, HP and hand with at least 50 choices, by decreasing `loss`.

@@ -70,7 +70,7 @@ def _ranked(values: dict[str, float | None]) -> list[tuple[str, float]]:
 
 def _print_hps(report: dict[str, Any]) -> None:
     for title, key in (
-        ("HP: win probability before a measure is dealt", "hp_before_deals"),
+        ("HP: win probability before a deal to empty hands", "hp_before_deals"),
         ("HP: win probability later in a measure, averaged over self-play", "hp_during_measures"),
     ):
         if report[key]:

@@ -18,7 +18,7 @@ JSON keys:
         probability (number, from 0 to 1): Probability of the hand.
         value (number, values): Mean value over the revealed cards.
         plays (object of numbers by action, from 0 to 1): Frequency of each action, averaged over the revealed cards.
-    openings (list of objects): All openings.
+    openings (list of objects): All openings, the best first.
         state (string): State code.
         hand (object of integers by card): Copies of each card in hand.
         revealed (object of integers by card): Copies of each revealed card.
