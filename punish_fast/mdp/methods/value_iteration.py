@@ -35,8 +35,9 @@ from punish_fast.mdp.bounds import stopping_rule
 from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import ANY, Payoff
+from punish_fast.mdp.model.outcomes import Payoff
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
+from punish_fast.mdp.model.results import ANY
 from punish_fast.mdp.model.solution import Log
 
 
