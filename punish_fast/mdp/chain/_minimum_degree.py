@@ -16,8 +16,6 @@ from punish_fast.runtime._jit import kernel, routine
 _LEAST_DENSE, _DENSE_SHARE = 64, 0.3
 # Cost of finding a list entry, in multiplications.
 _ORDERING = 100.0
-# Indices of `QuotientGraph.counts`.
-N_LATER, LOWEST, N_ELIMINATED = 0, 1, 2
 
 
 class QuotientGraph(NamedTuple):
@@ -27,10 +25,10 @@ class QuotientGraph(NamedTuple):
     adjacent: np.ndarray  # int32 ``[n_edges]``, elements and neighbors
     n_elements: np.ndarray  # int32 ``[n_states]``, number of elements of each state
     n_neighbors: np.ndarray  # int32 ``[n_states]``, number of neighbors, which follow the elements
-    component: np.ndarray  # int32 ``[n_states]``, component of each state
     is_hub: np.ndarray  # bool ``[n_states]``, True for states that are eliminated last, in a dense matrix
-    remaining: np.ndarray  # int64 ``[n_components]``, number of states not yet eliminated
-    is_dense: np.ndarray  # bool ``[n_components]``, True if the remaining states are eliminated in a dense matrix
+    # bool ``[n_states]``, True for states from which a run may leave the component without visiting a later state
+    leaks: np.ndarray
+    rank: np.ndarray  # int64 ``[n_states]``, index of each eliminated state in the elimination order; -1 for others
     degree: np.ndarray  # int32 ``[n_states]``, upper bounds on the degrees, not counting hubs
     first: np.ndarray  # int32 ``[n_states + 1]``, first state of each degree, or -1
     beside: np.ndarray  # int32 ``[2, n_states]``, previous and next state of the same degree, or -1
@@ -38,78 +36,65 @@ class QuotientGraph(NamedTuple):
     # int32 ``[2, n_states]``, number of members of each element, excluding hubs: in total, and outside the new element
     members: np.ndarray
     is_absorbed: np.ndarray  # bool ``[n_states]``, True for absorbed elements
-    # bool ``[n_states]``, True for states from which a run may leave the component without visiting a later state
-    leaks: np.ndarray
-    # int64 ``[3]``: total length of the lists of later states, lowest degree, and number of eliminated states
-    counts: np.ndarray
 
 
 @kernel
-def sort_by_degree(graph):
-    """Fill the list of states of each degree."""
-    for state in range(len(graph.degree) - 1, -1, -1):
-        if not graph.is_hub[state]:
-            _link(graph, state)
+def eliminate_by_degree(graph, component, remaining, most, most_entries):
+    """Eliminate states until only hubs and dense components remain.
 
+    Return the number of operations for ordering and elimination, int64 ``ptr``, and int32 ``later``:
+    ``later[ptr[k]:ptr[k + 1]]`` lists the later states connected with the state of index ``k``. Stop if the number of
+    operations exceeds ``most``. The number is infinite if there are more than ``most_entries`` entries.
 
-@kernel
-def eliminate_by_degree(graph, rank, ptr, later, most):
-    """Eliminate states until only hubs and dense components remain, continuing where the last call stopped.
-
-    ``rank`` receives the index of each eliminated state in the elimination order, and ``later[ptr[k]:ptr[k + 1]]`` the
-    later states connected with the state of index ``k``. Return the number of operations for ordering and elimination,
-    or -1 if ``later`` is full or the number exceeds ``most``.
+    Args:
+        graph: The graph. Receives ``rank``.
+        component: int32 ``[n_states]``, component of each state.
+        remaining: int64 ``[n_components]``, number of states. Receives the number of states that are not eliminated.
     """
-    counts, total = graph.counts, 0.0
-    for k in range(counts[N_ELIMINATED]):
-        total += _operations(ptr[k + 1] - ptr[k])
-    while True:
-        while counts[LOWEST] < len(graph.first) and graph.first[counts[LOWEST]] < 0:
-            counts[LOWEST] += 1
-        if counts[LOWEST] == len(graph.first):
-            return total
-        state = graph.first[counts[LOWEST]]
-        component = graph.component[state]
-        n = graph.remaining[component]
-        if n >= _LEAST_DENSE and graph.degree[state] >= _DENSE_SHARE * n:
-            graph.is_dense[component] = True
-        if not graph.is_dense[component] and (counts[N_LATER] + n > len(later) or total > most):
-            return -1.0
+    n, k, total = len(component), 0, 0.0
+    is_dense = np.zeros(len(remaining), dtype=np.bool_)
+    ptr, later = np.zeros(n + 1, dtype=np.int64), np.empty(n + len(graph.adjacent), dtype=np.int32)
+    for i in range(n):
+        if not graph.is_hub[n - 1 - i]:
+            _link(graph, n - 1 - i)
+    lowest = 0
+    while total <= most:
+        while lowest <= n and graph.first[lowest] < 0:
+            lowest += 1
+        if lowest > n:
+            break
+        state = graph.first[lowest]
+        left, begin = remaining[component[state]], ptr[k]
+        if left >= _LEAST_DENSE and graph.degree[state] >= _DENSE_SHARE * left:
+            is_dense[component[state]] = True
         _unlink(graph, state)
-        if not graph.is_dense[component]:
-            k = counts[N_ELIMINATED]
-            rank[state], graph.remaining[component] = k, n - 1
-            begin, end = counts[N_LATER], _connect(graph, state, rank, later)
-            counts[N_LATER], counts[N_ELIMINATED], ptr[k + 1] = end, k + 1, end
-            _count_outside(graph, state, later, begin, end)
-            for t in range(begin, end):
-                if not graph.is_hub[later[t]]:
-                    _update(graph, later[t], state, rank)
-            total += _operations(end - begin)
-
-
-@routine
-def _operations(n_later):
-    """Return the cost of eliminating a state, in multiplications."""
-    return _ORDERING * (n_later + 1) + n_later**2
-
-
-@routine
-def _degree(graph, state):
-    """Return the degree bound of a state. Leaving the component counts as a neighbor."""
-    return graph.degree[state] + np.int32(graph.leaks[state])
+        if is_dense[component[state]]:
+            continue
+        if begin + left > len(later):
+            later = np.concatenate((later, np.empty_like(later)))
+        graph.rank[state], remaining[component[state]] = k, left - 1
+        end = _connect(graph, state, later, begin)
+        _count_outside(graph, state, later, begin, end)
+        for t in range(begin, end):
+            if not graph.is_hub[later[t]]:
+                lowest = min(lowest, _update(graph, later[t], state, left - 2))
+        k += 1
+        ptr[k] = end
+        # The cost of eliminating the state, in multiplications.
+        total += _ORDERING * (end - begin + 1) + (end - begin) ** 2 if end <= most_entries else np.inf
+    return total, ptr, later[: ptr[k]]
 
 
 @routine
 def _link(graph, state):
-    """Insert a state into the list of states with its degree."""
-    degree = _degree(graph, state)
+    """Insert a state into the list of states with its degree, and return the degree. Termination is a neighbor."""
+    degree = graph.degree[state] + np.int32(graph.leaks[state])
     after = graph.first[degree]
     graph.beside[0, state], graph.beside[1, state] = -1, after
     if after >= 0:
         graph.beside[0, after] = state
     graph.first[degree] = state
-    graph.counts[LOWEST] = min(graph.counts[LOWEST], degree)
+    return degree
 
 
 @routine
@@ -119,15 +104,15 @@ def _unlink(graph, state):
     if before >= 0:
         graph.beside[1, before] = after
     else:
-        graph.first[_degree(graph, state)] = after
+        graph.first[graph.degree[state] + np.int32(graph.leaks[state])] = after
     if after >= 0:
         graph.beside[0, after] = before
 
 
 @routine
-def _connect(graph, state, rank, later):
+def _connect(graph, state, later, begin):
     """List the states that eliminating ``state`` connects, absorb its elements, and return the end of the list."""
-    seen, end, n_members = graph.marks[0], graph.counts[N_LATER], 0
+    seen, end, n_members = graph.marks[0], begin, 0
     seen[state] = state
     last_element = graph.begin[state] + graph.n_elements[state]
     for q in range(graph.begin[state], last_element):
@@ -141,13 +126,13 @@ def _connect(graph, state, rank, later):
                     end += 1
     for q in range(last_element, last_element + graph.n_neighbors[state]):
         other = graph.adjacent[q]
-        if rank[other] < 0 and seen[other] != state:
+        if graph.rank[other] < 0 and seen[other] != state:
             seen[other] = state
             later[end] = other
             end += 1
     # The state is now an element; these entries describe its list of later states.
-    graph.begin[state], graph.n_neighbors[state] = graph.counts[N_LATER], end - graph.counts[N_LATER]
-    for t in range(graph.counts[N_LATER], end):
+    graph.begin[state], graph.n_neighbors[state] = begin, end - begin
+    for t in range(begin, end):
         n_members += not graph.is_hub[later[t]]
     graph.members[0, state] = n_members
     return end
@@ -170,8 +155,11 @@ def _count_outside(graph, state, later, begin, end):
 
 
 @routine
-def _update(graph, other, state, rank):
-    """Add the new element to one of its members, remove entries it replaces, and update the member's degree bound."""
+def _update(graph, other, state, most):
+    """Add the new element to one of its members, remove entries it replaces, and update the member's degree bound.
+
+    The degree is at most ``most``. Return the member's degree.
+    """
     adjacent, begin = graph.adjacent, graph.begin[other]
     last_element = begin + graph.n_elements[other]
     inside = graph.members[0, state] - 1
@@ -185,7 +173,7 @@ def _update(graph, other, state, rank):
     n_elements = to - begin
     for q in range(last_element, last_element + graph.n_neighbors[other]):
         neighbor = adjacent[q]
-        if rank[neighbor] < 0 and graph.marks[0, neighbor] != state:
+        if graph.rank[neighbor] < 0 and graph.marks[0, neighbor] != state:
             adjacent[to] = neighbor
             to += 1
             degree += not graph.is_hub[neighbor]
@@ -195,6 +183,5 @@ def _update(graph, other, state, rank):
     graph.n_elements[other], graph.n_neighbors[other] = n_elements + 1, to - begin - n_elements
     _unlink(graph, other)
     graph.leaks[other] |= graph.leaks[state]
-    most = min(graph.degree[other] + inside, graph.remaining[graph.component[other]] - 1)
-    graph.degree[other] = min(degree, most)
-    _link(graph, other)
+    graph.degree[other] = min(degree, graph.degree[other] + inside, most)
+    return _link(graph, other)

@@ -30,7 +30,7 @@ import numpy as np
 
 from punish_fast.mdp.chain import _elimination, _minimum_degree
 from punish_fast.mdp.chain._elimination import ChainEntries, ReducedChain
-from punish_fast.mdp.chain._minimum_degree import N_LATER, QuotientGraph
+from punish_fast.mdp.chain._minimum_degree import QuotientGraph
 from punish_fast.mdp.chain.decimals import decimals
 from punish_fast.mdp.graph.end_components import components
 from punish_fast.mdp.model.mdp import MDP
@@ -70,23 +70,18 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
     different components. ``component``, int ``[n_states]``, is the component of each state, and ``leaks``, bool
     ``[n_states]``, marks states that may leave their component.
     """
-    n, sizes = len(component), np.bincount(component)
-    degree = np.diff(graph.indptr).astype(np.int32)
+    n, sizes = len(component), np.bincount(component).astype(np.int64)
+    degree, remaining = np.diff(graph.indptr).astype(np.int32), sizes.copy()
     lists = graph.indptr[:-1].astype(np.int64), graph.indices.astype(np.int32), np.zeros(n, dtype=np.int32), degree
-    parts = component.astype(np.int32), hubs(graph, component), sizes.astype(np.int64), np.zeros(len(sizes), dtype=bool)
-    degrees = np.minimum(degree, n - 1), np.full(n + 1, -1, dtype=np.int32), np.empty((2, n), dtype=np.int32)
+    marks = hubs(graph, component), leaks.copy(), np.full(n, -1, dtype=np.int64)
+    degrees = degree.copy(), np.full(n + 1, -1, dtype=np.int32), np.empty((2, n), dtype=np.int32)
     elements = np.full((2, n), -1, dtype=np.int32), np.zeros((2, n), dtype=np.int32), np.zeros(n, dtype=bool)
-    remains = QuotientGraph(*lists, *parts, *degrees, *elements, leaks.copy(), np.zeros(3, dtype=np.int64))
-    _minimum_degree.sort_by_degree(remains)
-    rank, ptr = np.full(n, -1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-    later = np.empty(n + graph.nnz, dtype=np.int32)
-    while (total := _minimum_degree.eliminate_by_degree(remains, rank, ptr, later, most)) < 0:
-        if remains.counts[N_LATER] + n <= len(later) or len(later) > _MOST_ENTRIES:
-            return None
-        later = np.concatenate([later, np.empty_like(later)])
-    left = remains.remaining.astype(float)
+    remains = QuotientGraph(*lists, *marks, *degrees, *elements)
+    args = component.astype(np.int32), remaining, most, _MOST_ENTRIES
+    total, ptr, later = _minimum_degree.eliminate_by_degree(remains, *args)
+    left, rank = remaining.astype(float), remains.rank
     total += float((left**3).sum()) / (3 * _DENSE_SPEED)
-    if total > most or remains.counts[N_LATER] + (left**2).sum() > _MOST_ENTRIES:
+    if total > most or len(later) + (left**2).sum() > _MOST_ENTRIES:
         return None
     state = np.lexsort((np.where(rank < 0, n, rank), component)).astype(np.int32)
     position = np.empty(n, dtype=np.int32)
@@ -94,8 +89,7 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     ranks = rank[state]
     begin, end = np.where(ranks < 0, 0, ptr[ranks]), np.where(ranks < 0, 0, ptr[ranks + 1])
-    later = position[later[: remains.counts[N_LATER]]]
-    return EliminationOrder(state, position, first, first[1:] - remains.remaining, begin, end, later, total)
+    return EliminationOrder(state, position, first, first[1:] - remaining, begin, end, position[later], total)
 
 
 # Maximum number of operations. They take about half a minute.
