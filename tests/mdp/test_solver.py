@@ -13,7 +13,7 @@ from processes import compacted, error, exact_values, random_processes, sparse_p
 from punish_fast.mdp.arrays.policy import greedy
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.bounds.stopping_rule import Contraction, discounted
-from punish_fast.mdp.methods.value_iteration import Evaluation, Layered
+from punish_fast.mdp.methods.value_iteration import Layered
 from punish_fast.mdp.model.limits import METHODS, SWEEP_METHODS, SolveError
 from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.mdp.model.outcomes import Payoff
@@ -280,7 +280,7 @@ def test_the_bound_of_an_evaluation_counts_rounding_over_rows():
         reward=np.ones(n),
         action=np.zeros(n, dtype=np.uint8),
     )
-    iteration = Evaluation(mdp, 0.999, Payoff(mdp.reward, np.zeros(0)), np.full(n, 1 / n))
+    iteration = Layered(mdp, 0.999, Payoff(mdp.reward, np.zeros(0)), policy=np.full(n, 1 / n))
     for _ in range(40):
         bound = iteration.sweep()
         assert abs(Fraction(iteration.v[0]) - Fraction(1) / (1 - Fraction(0.999))) <= bound

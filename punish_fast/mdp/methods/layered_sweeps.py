@@ -11,7 +11,7 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError, positive_terminals, terminal_values
-from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered
+from punish_fast.mdp.methods.value_iteration import Jacobi, Layered
 from punish_fast.mdp.model.limits import GENERAL_METHODS, JACOBI, PRECISION, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
@@ -99,11 +99,9 @@ def _begin(problem: Layers) -> Layered | Jacobi:
         payoff = Payoff(np.zeros(mdp.n_rows), positive_terminals(mdp).astype(np.float64), PROBABILITY)
     else:
         payoff = Payoff(mdp.reward, terminal_values(mdp, discount))
-    if problem.policy is not None:
-        return Evaluation(mdp, discount, payoff, problem.policy)
     if problem.method == JACOBI:
         return Jacobi(mdp, discount, payoff)
-    return Layered(mdp, discount, payoff, problem.initial_values)
+    return Layered(mdp, discount, payoff, problem.initial_values, problem.policy)
 
 
 def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
@@ -117,15 +115,14 @@ def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
         limit = min(limit, _PATIENCE)
     for n_done in range(1, limit + 1):
         begin = time.perf_counter()
-        iteration.bound = iteration.sweep()
+        bound = iteration.sweep()
         iteration.log.seconds.append(time.perf_counter() - begin)
-        limits.progress(n_done, iteration.bound)
+        limits.progress(n_done, bound)
         if limits.save is not None:
             limits.save(iteration.v[:n_states])
-        is_reached = goal is not None and (iteration.bound <= goal or iteration.is_at_floor)
+        is_reached = goal is not None and (bound <= goal or iteration.is_at_floor)
         if is_reached or limits.is_over:
             break
-    bound = iteration.bound
     is_reached = is_reached or goal is None
     iteration.close()
     bound = max(bound, iteration.settle([bound] if goal is None or bound >= goal else [bound, goal]))

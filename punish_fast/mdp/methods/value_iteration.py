@@ -44,19 +44,18 @@ from punish_fast.mdp.model.solution import Log
 class Iteration:
     """Base class of the methods that sweep through layers or states."""
 
-    # Row probabilities of the policy to evaluate, or None to find optimal values.
-    _policy: np.ndarray | None = None
-
-    def __init__(self, mdp: Process, discount: float, payoff: Payoff, is_cycle: bool = False) -> None:
+    def __init__(
+        self, mdp: Process, discount: float, payoff: Payoff, policy: np.ndarray | None = None, is_cycle: bool = False
+    ) -> None:
+        # `policy`: row probabilities of the policy to evaluate, float64 [n_rows], or None to find optimal values.
         # `is_cycle`: True if only values of the first layer are carried from sweep to sweep.
-        self.mdp, self.discount, self._payoff = mdp, discount, payoff
+        self.mdp, self.discount, self._payoff, self._policy = mdp, discount, payoff, policy
         self._n_carried = int(mdp.layer_ptr[1]) if is_cycle else mdp.n_states  # number of leading carried states
         self._n_steps = mdp.n_layers if is_cycle else 1  # number of steps that a sweep looks ahead
         # Mask of the states from which a run can last forever, bool [n_states], or None if no state can or the discount
         # is below 1. With such states, undiscounted sweeps might not find the optimal values.
         self.endless: np.ndarray | None = None
         self.is_at_floor = False  # True if rounding can explain the changes in the last sweep
-        self.bound = np.inf  # error bound after the last sweep
         self.proved_choice: np.ndarray | None = None  # policy found by `settle`, or None for the first best rows of `q`
         self.log = Log()
         self.v = np.concatenate([np.zeros(mdp.n_states), payoff.end])
@@ -65,6 +64,8 @@ class Iteration:
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
         # Number of roundings in a row in addition to one per entry, including roundings of stored probabilities.
         self._further_terms = FURTHER_TERMS
+        if policy is not None:
+            self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
         self._backups = mdp.backups
         self._payment = Payment(payoff.row, discount)
         # Values before the last call to `_back_up_rows`.
@@ -180,30 +181,54 @@ class Iteration:
 
 
 class Layered(Iteration):
-    """Sweeps through the layers from last to first, in place."""
+    """Sweeps through the layers from last to first, in place.
 
-    def __init__(self, mdp: Process, discount: float, payoff: Payoff, initial_values: np.ndarray | None = None) -> None:
+    If a policy is given, the sweeps evaluate it: they take row ``r`` with probability ``policy[r]``.
+    """
+
+    def __init__(
+        self,
+        mdp: Process,
+        discount: float,
+        payoff: Payoff,
+        initial_values: np.ndarray | None = None,
+        policy: np.ndarray | None = None,
+    ) -> None:
         """Start with ``initial_values``, float64 ``[n_states]``, or with zeros if None."""
-        super().__init__(mdp, discount, payoff, mdp.is_cycle)
+        super().__init__(mdp, discount, payoff, policy, mdp.is_cycle)
+        self._largest = self.contraction.largest_value
         if initial_values is not None:
-            largest = self.contraction.largest_value
-            self.v[: mdp.n_states] = np.clip(initial_values, -largest, largest)
+            self.v[: mdp.n_states] = np.clip(initial_values, -self._largest, self._largest)
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
 
     def sweep(self) -> float:
         """Sweep once over all states, and return the error bound that `v` will have after `close`."""
-        if self.mdp.is_cycle:
-            self._accelerate()
-        residuals = []
-        for layer in reversed(range(self.mdp.n_layers)):
+        mdp, residuals = self.mdp, []
+        if mdp.is_cycle:
+            carried = self.v[: self._n_carried]
+            if self._before is not None:
+                accelerated = self._acceleration.next(self._before, carried.copy())
+                carried[:] = np.clip(accelerated, -self._largest, self._largest)
+            self._before = carried.copy()
+        for layer in reversed(range(mdp.n_layers)):
             self.v, residual = self._back_up_layer(layer, self._payment, self.v)
             residuals.append(residual)
         self.log.residual.append(max(residuals))
-        return self._closed(self._bound(residuals[-1] if self.mdp.is_cycle else max(residuals)))
+        change, rounding = residuals[-1] if mdp.is_cycle else max(residuals), self._rounding()
+        bound, total = self._carried_error(change, float(rounding.sum())), float(rounding.sum())
+        if mdp.is_cycle:
+            bound = max(bound, self.discount * (change + bound) + total)
+        return bound if self._policy is not None else self.discount * bound + float(rounding.max(initial=0))
 
     def close(self) -> None:
-        """Back up every state once more to make `q`, `choice` and `v` consistent. Clip values to their range."""
+        """Back up every state once more to make `q`, `choice` and `v` consistent. Clip values to their range.
+
+        If a policy is given, state values are also row values, because each state has one row in the policy's chain.
+        """
+        if self._policy is not None:
+            self.q = self.v[: self.mdp.n_states].copy()
+            return
         self._back_up_rows()
         if self._payoff.value_range != ANY:
             for values in (self.q, self.v):
@@ -217,9 +242,9 @@ class Layered(Iteration):
         probabilities would take as much memory as the row values. The returned loss is then 0.
         """
         rounding, n = float(self._rounding().sum()), self.mdp.n_states
-        if self.discount < 1:
+        if self._policy is None and self.discount < 1:
             return super().settle(bounds)
-        if not isinstance(self.mdp, MDP) or not np.isfinite(rounding):
+        if self._policy is not None or not isinstance(self.mdp, MDP) or not np.isfinite(rounding):
             return 0.0
         first, least = first_best(self.mdp.state_ptr, self.q, self.v[:n]), self._payoff.value_range.least
         for distance in bounds:
@@ -230,47 +255,6 @@ class Layered(Iteration):
                 return distance
         self.proved_choice = attaining_choice(self.mdp, aim)
         return np.inf if self.proved_choice is None else distance
-
-    def _closed(self, bound: float) -> float:
-        """Return the error bound after `close`, given the bound before it."""
-        return self.discount * bound + float(self._rounding().max(initial=0))
-
-    def _accelerate(self) -> None:
-        """Extrapolate the carried values for the next sweep."""
-        carried = self.v[: self._n_carried]
-        if self._before is not None:
-            accelerated = self._acceleration.next(self._before, carried.copy())
-            largest = self.contraction.largest_value
-            carried[:] = np.clip(accelerated, -largest, largest)
-        self._before = carried.copy()
-
-    def _bound(self, change: float) -> float:
-        """Return the error bound before `close`, given the largest change of carried values."""
-        rounding = float(self._rounding().sum())
-        carried = self._carried_error(change, rounding)
-        if not self.mdp.is_cycle:
-            return carried
-        return max(carried, self.discount * (change + carried) + rounding)
-
-
-class Evaluation(Layered):
-    """Sweeps through the layers under a policy that takes row ``r`` with probability ``policy[r]``."""
-
-    def __init__(self, mdp: Process, discount: float, payoff: Payoff, policy: np.ndarray) -> None:
-        self._policy = policy
-        super().__init__(mdp, discount, payoff)
-        self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
-
-    def close(self) -> None:
-        """Use state values as row values, because each state has one row in the chain of the policy."""
-        self.q = self.v[: self.mdp.n_states].copy()
-
-    def settle(self, _bounds: Sequence[float]) -> float:
-        """Return 0, because the policy is given."""
-        return 0.0
-
-    def _closed(self, bound: float) -> float:
-        return bound
 
 
 class Jacobi(Iteration):
