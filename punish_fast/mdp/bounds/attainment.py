@@ -9,11 +9,7 @@ policy, and let ``e`` bound the rounding error of a sweep. Backups are monotone,
 so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a cycle, the condition is required only in
 the first layer. Elsewhere the values of the policy are at least ``F^k(l) - k e``, which must be at least ``v - d``.
 
-If the verification fails, another policy is constructed. Repeatedly raise ``l`` to ``max(l, T l - e)``, where ``T``
-backs up the best rows, and let the policy take, in each state, the row that last raised the state's bound. Bounds only
-increase, so a backup of the row taken in a state remains at least the bound of the state. Once a row is taken in every
-state, the values of the policy are at least ``l``. From any ``l <= v*``, the bounds increase to ``v*``, so sweeps that
-find the values also find a policy.
+If the verification fails, the ladder solves the MDP by other methods.
 """
 
 from __future__ import annotations
@@ -23,9 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.process import Payment, Process, RowChoices
-
-_MOST_SWEEPS = 1000
+from punish_fast.mdp.model.process import Payment
 
 
 class Aim(NamedTuple):
@@ -59,30 +53,3 @@ def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
         if (lower[:n_carried] <= before).all():
             return False
     return False
-
-
-def attaining_choice(mdp: Process, aim: Aim) -> np.ndarray | None:
-    """Return a policy that attains the aim, int64 ``[n_states]``, or None if sweeps find no such policy.
-
-    Every policy of the process must terminate.
-    """
-    payment, backups, n = Payment(aim.reward, 1.0), mdp.backups, mdp.n_states
-    lower, out = aim.lower.copy(), np.empty(mdp.n_columns)
-    found = RowChoices(np.zeros(mdp.n_rows), np.zeros(n, dtype=np.int64))
-    choice = np.full(n, -1, dtype=np.int64)
-    for _ in range(_MOST_SWEEPS):
-        has_risen = False
-        for layer in reversed(range(mdp.n_layers)):
-            states = slice(*mdp.layer_ptr[layer : layer + 2].tolist())
-            out[:] = lower
-            backups.close(layer, payment, found, lower, out)
-            raised = np.maximum(out[states] - aim.rounding, aim.floor)
-            rises = np.where(choice[states] < 0, raised >= lower[states], raised > lower[states])
-            lower[states] = np.where(rises, raised, lower[states])
-            choice[states] = np.where(rises, found.row[states], choice[states])
-            has_risen |= bool(rises.any())
-        if (choice >= 0).all():
-            return choice
-        if not has_risen:
-            return None
-    return None

@@ -32,7 +32,7 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import stopping_rule
-from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
+from punish_fast.mdp.bounds.attainment import Aim, attains
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Payoff
@@ -56,7 +56,7 @@ class Iteration:
         # is below 1. With such states, undiscounted sweeps might not find the optimal values.
         self.endless: np.ndarray | None = None
         self.is_at_floor = False  # True if rounding can explain the changes in the last sweep
-        self.proved_choice: np.ndarray | None = None  # policy found by `settle`, or None for the first best rows of `q`
+        self.proved_choice: np.ndarray | None = None  # policy chosen by `settle`, or None for the first best rows of `q`
         self.log = Log()
         self.v = np.concatenate([np.zeros(mdp.n_states), payoff.end])
         # Row values, and the first row of each state with the largest value. Consistent with `v` only after `close`.
@@ -253,8 +253,7 @@ class Layered(Iteration):
             aim = Aim(self._payment.reward, lower, least, rounding, distance / 2)
             if attains(self.mdp, aim, first, len(self.log.residual)):
                 return distance
-        self.proved_choice = attaining_choice(self.mdp, aim)
-        return np.inf if self.proved_choice is None else distance
+        return np.inf
 
 
 class Jacobi(Iteration):
