@@ -30,9 +30,9 @@ from punish_fast.runtime.intervals import Z_95, wilson_interval
 _POINTS = 400 / np.log(10)
 # An exact probability counts as this number of games in the prior. Much larger numbers exceed the accuracy of float64.
 _EXACT_GAMES = 1e12
-# Newton's method stops when the norm of a step is below _CHANGE, or after _ITERATIONS steps.
+# Newton's method stops when a step changes differences of strengths by less than _CHANGE, or after _ITERATIONS steps.
 _CHANGE = 1e-10
-_ITERATIONS = 200
+_ITERATIONS = 1000
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def strengths(win: np.ndarray) -> np.ndarray:
         p = _probabilities(strength)
         gradient = _off_diagonal(win * p.T - win.T * p).sum(axis=1)
         step = np.linalg.solve(_hessian(p), gradient)
-        length = float(np.linalg.norm(step))
+        length = float(np.ptp(step))
         if length < _CHANGE:
             break
         strength += step * (np.log1p(length) / length)

@@ -18,6 +18,16 @@ def test_strengths_are_found_again(strength):
     assert strengths(probabilities(strength)) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("n", [20, 50])
+def test_strengths_of_many_agents_that_always_beat_the_next_maximize_the_likelihood(n):
+    win = np.where(np.triu(np.ones((n, n)), 1) > 0, 1 - 5e-13, 5e-13)
+    strength = strengths(win)
+    lost = np.exp(-np.logaddexp(0, strength[:, np.newaxis] - strength[np.newaxis]))
+    np.fill_diagonal(lost, 0)
+    # Actual and expected results, weighted by their rare counterparts, are equal for every agent.
+    assert (win * lost).sum(axis=1) == pytest.approx((win.T * lost.T).sum(axis=1), rel=1e-6)
+
+
 def test_a_rating_of_400_more_is_ten_wins_to_one_loss():
     win = np.array([[0.5, 10 / 11], [1 / 11, 0.5]])
     first, second = rank(["good", "bad"], win, np.zeros((2, 2)))
