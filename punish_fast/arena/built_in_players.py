@@ -35,8 +35,8 @@ def _aggressive(actions: ActionFeatures) -> np.ndarray:
 def _punisher(actions: ActionFeatures) -> np.ndarray:
     """Play the strongest attack if the enemy rests. Otherwise, prefer cards that do not exhaust the player. No feints.
 
-    Among the preferred cards, play a dodge if there is one and an unseen card exhausts its player. Otherwise, play the
-    strongest attack.
+    Play a dodge if the preferred cards include one and an unseen card exhausts its player. Otherwise, play the
+    strongest of the preferred cards.
     """
     attack = actions.attack - 100 * actions.exhausts
     wait = np.where(actions.danger > 0, 200.0 * (actions.card == _DODGE) + attack, attack)

@@ -12,7 +12,7 @@ Numbers have enough digits to be read back exactly. Rules, discount, enemy and e
 
 A file contains values if its number for a loss is negative. Therefore, a win probability ``p`` is written as
 ``2 p - 1``: a win has the value 1, and a loss has the value -1. The order of actions is unchanged, except for rounding.
-Such a file must be read with discount 1.
+Pass discount 1 to read a file with such values.
 """
 
 import json
