@@ -249,7 +249,7 @@ def split_digits(decimals: np.ndarray) -> np.ndarray:
 
 
 def indices_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
-    """Return the indices (int64 ``[k]``) of states from their decimal codes. Unreachable states have index -1."""
+    """Return the indices (int64 ``[k]``) of states from decimal codes, with -1 for invalid or unreachable codes."""
     decimals = np.asarray(decimals, dtype=np.int64)
     codes = _codes_of_digits(states.layout, split_digits(decimals).astype(np.int64))
     indices = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))

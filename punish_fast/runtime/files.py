@@ -1,7 +1,8 @@
 """Atomic writing of files, including CSV tables, and checks of paths.
 
 A file is written under a temporary name in the same folder, flushed to disk and renamed, so the old file remains until
-the new file is complete. If a process is killed, the next process that writes to the folder removes the temporary file.
+the new file is complete. If a process is killed, the next process on this machine that writes to the folder removes the
+temporary file.
 """
 
 import csv

@@ -15,7 +15,7 @@ expected: dict[str, Callable[[], bool]] = {}
 
 
 def announce_to(announce: Announce | None) -> None:
-    """Set the function to call, from any thread, when the compilation of a kernel begins. None disables these calls."""
+    """Set the function to call, from any thread, when a compilation or a wait begins. None disables these calls."""
     global _announce  # noqa: PLW0603 - a process has one compiler
     _announce = announce
 
