@@ -170,7 +170,7 @@ def save(
     Args:
         path: Output file.
         space: States of the game, under the information model ``memoryless``.
-        mdp: Decision process against a fixed enemy.
+        mdp: Decision process against a fixed enemy. A compact process is expanded.
         solution: Solution of the process, or None to write only the tensor.
         enemy: Description of the enemy: a JSON object with a ``kind``, for example from `Player.metadata`. By default,
             the enemy is recorded as unknown.
@@ -197,6 +197,7 @@ def save(
         raise ValueError(f"save: the process has {mdp.n_states} states, but the space has {space.n_states}")
     if not np.isin(mdp.action, ACTIONS).all():
         raise ValueError(f"save: the process has actions other than {', '.join(map(str, ACTIONS))}")
+    mdp = mdp.expanded()
     kind = "tensor" if solution is None else "agent"
     with new_file(Path(path), kind, space.rules, enemy=json.dumps(enemy or {"kind": "unknown"})) as out:
         write_states(out, space)

@@ -20,7 +20,7 @@ from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of, policy_of_table, uniform_policy
-from punish_fast.punish.transitions.tensor import build
+from punish_fast.punish.transitions.tensor import build, build_compact
 from punish_fast.runtime.errors import ReadError, WriteError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.policies import load_checkpoint, save_policy
@@ -57,6 +57,12 @@ def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
     assert_same_bits(file.code, tiny.code)
     assert_same_bits(file.layer_ptr, tiny.layer_ptr)
     assert_same_arrays(tiny_mdp, file.mdp())
+
+
+def test_a_compact_tensor_is_saved_like_the_tensor(tiny, tmp_path):
+    policy = random_policy(tiny, 3)
+    save(tmp_path / "tensor.h5", tiny, build_compact(tiny, policy))
+    assert_same_arrays(build(tiny, policy), load(tmp_path / "tensor.h5").mdp())
 
 
 def test_agent_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
