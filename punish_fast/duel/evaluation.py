@@ -75,7 +75,7 @@ def head_to_head(
     Raises:
         PolicyError: If a policy is invalid or does not belong to the game.
         PlayerError: If a name is unknown.
-        ReadError: If a file is missing or invalid.
+        ReadError: If a file is missing, invalid, or unsuitable for the game.
         RulesError: If a player does not support the rules.
         DuelError: If 1,000 sweeps do not converge, because the game might never end.
 
@@ -198,7 +198,7 @@ def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0
     Raises:
         PolicyError: If a policy is invalid or does not belong to the game.
         PlayerError: If a name is unknown.
-        ReadError: If a file is missing or invalid.
+        ReadError: If a file is missing, invalid, or unsuitable for the game.
         RulesError: If a player does not support the rules.
         DuelError: If ``n_games`` or ``seed`` is out of range, ``n_games`` is odd, or a game is undecided after 100,000
             breaths.
