@@ -197,7 +197,7 @@ def checked_sums(
     Args:
         origin: Name of the argument or array, for messages.
         name_of: Returns the name of a row.
-        normalize: Accept any positive sum. None if probabilities above 1 are invalid, even if rounding explains them.
+        normalize: True to accept any positive sum. None to reject probabilities above 1 even if rounding explains them.
     """
     indptr, indices, data, data_ptr = rows
     largest = _LARGEST_COUNT if normalize else 1.0 if normalize is None else 1 + SUM_TOLERANCE

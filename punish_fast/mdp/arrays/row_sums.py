@@ -1,4 +1,4 @@
-"""Sums of rows."""
+"""Sums of rows, and the error for invalid processes."""
 
 import numpy as np
 

@@ -175,10 +175,10 @@ class Objective:
     """Parsed objective."""
 
     maximize: bool | None  # None if the text names no aim, which is permitted in Markov chains
-    path: str  # PF, PG, PX or PU; RF, RC, RI, RS or RLRA; or R for discounted rewards
+    path: str  # PF, PG, PX, PU, RF, RC, RI, RS, RLRA, or R for discounted rewards
     reward: str | None = None  # name of the rewards; None if the text does not name them
-    goal: Formula | None = None  # states to reach, or to stay in (G); None for C, I, S and D
-    within: Formula | None = None  # states that may be visited before the goal (U)
+    goal: Formula | None = None  # states to reach, or to stay in (PG); None for R, RC, RI, RS and RLRA
+    within: Formula | None = None  # states that may be visited before the goal (PU)
     steps: int | None = None  # number of steps, or k of I=k; None if it is unlimited
 
 

@@ -2,8 +2,7 @@
 
 Value iteration needs a number of sweeps proportional to the length of episodes (``stopping_rule.py``), and its rounding
 errors grow with the length, too. Policy iteration avoids both problems. A discount ``b`` is replaced by a terminal with
-value 0 that every row reaches with probability ``1 - b``. The optimal
-values are the only ``v`` with
+value 0 that every row reaches with probability ``1 - b``. The optimal values are the only ``v`` with
 
     max_a  g(a)  =  0,        g(a)  =  r(s, a) + sum_t P(t | s, a) (v(t) - v(s))
 

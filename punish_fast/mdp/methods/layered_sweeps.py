@@ -95,7 +95,7 @@ def _begin(problem: Layers) -> Layered | Jacobi:
     """Return the iteration, ready for its first sweep."""
     mdp, discount = problem.mdp, problem.discount
     if problem.objective == "reach-probability":
-        # Only arrival at a win pays.
+        # Only arrival at a terminal with a positive reward or value pays.
         payoff = Payoff(np.zeros(mdp.n_rows), positive_terminals(mdp).astype(np.float64), PROBABILITY)
     else:
         payoff = Payoff(mdp.reward, terminal_values(mdp, discount))

@@ -38,7 +38,9 @@ class SolveError(PunishFastError, ValueError):
 
 
 class SolverLimits(TypedDict, total=False):
-    """Keyword arguments of `solve`, `evaluate` and the other functions that solve MDPs. All are optional.
+    """Keyword arguments of `solve`, `evaluate`, `average_reward`, `reach_probability` and `total_reward`.
+
+    All are optional.
 
     Attributes:
         max_sweeps: Maximum number of sweeps, by default 100,000. For MDPs without layers, this is the number of sweeps
@@ -83,7 +85,8 @@ class SolverOptions:
         progress: Called as ``progress(sweeps, error_bound)`` (see `SolverLimits`).
         is_patient: True to try bounds at a distance from the values that grows with the number of remaining steps, if
             bounds at a constant distance fail.
-        initial_values: float64 ``[n_states]``, initial values of a solver without layers. Zeros if None.
+        initial_values: float64 ``[n_states]``, initial values of a solver without layers. If None, the solver chooses
+            them.
         save: See `SolverLimits`.
         deadline: Value of ``time.monotonic()`` at which the computation stops.
 

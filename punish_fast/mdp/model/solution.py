@@ -17,7 +17,7 @@ class Log:
     """Statistics of sweeps. Each list has one entry per sweep.
 
     Attributes:
-        residual: Largest absolute change of a state value or of a bound (``"jacobi"``: also of a terminal value).
+        residual: Largest absolute change of a state value (method ``"jacobi"``: also of a terminal value).
         seconds: Duration in seconds.
         rmse: Euclidean norm of the changes of row values and terminal values (method ``"jacobi"`` only).
         choice_changes: Number of states whose greedy row changed (method ``"jacobi"`` only).
