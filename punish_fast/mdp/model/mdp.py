@@ -322,7 +322,7 @@ class MDP(StoredProcess):
 
         Raises:
             ModelError: If the arrays do not form a valid MDP, or ``R`` is ambiguous. For an invalid reward or
-                probability, the message contains the state and the action.
+                probability, the message contains the state.
 
         Examples:
             >>> P = [[[0.5, 0.5], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]]
@@ -345,7 +345,7 @@ class MDP(StoredProcess):
 
         Raises:
             ModelError: If ``ddp`` is not a valid MDP. For an invalid reward or probability, the message contains the
-                state and the action.
+                state.
 
         Examples:
             >>> from quantecon.markov import DiscreteDP

@@ -22,7 +22,8 @@ def check(P: Any, R: Any) -> None:
         R: Rewards ``[S]``, ``[S, A]`` or ``[A, S, S]``.
 
     Raises:
-        ModelError: If the arrays do not form an MDP. The message contains the action, state and value.
+        ModelError: If the arrays do not form an MDP. For an invalid reward or probability, the message contains the
+            state.
 
     Examples:
         >>> check([[[0.5, 0.5], [0, 0.9]]], [1, 2])
