@@ -132,7 +132,7 @@ class TransitionGraph:
         return first
 
     def reaches(self, goal: np.ndarray, choice: np.ndarray) -> bool:
-        """Return True if the policy ``choice``, int64 ``[n_states]``, almost surely reaches the goal from any state."""
+        """Return True if ``choice``, int64 ``[n_states]``, almost surely reaches the goal from every state."""
         taken, row = marks_at(self._mdp.n_rows, choice), np.empty(self._mdp.n_states, dtype=np.int64)
         return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
 
