@@ -1,7 +1,7 @@
 """Request checks, and response headers that restrict browsers.
 
 Any web page open in a browser can send requests to a server on the same machine. Therefore, the header ``Host`` of
-every request must contain a name of this server, to prevent DNS rebinding. The headers ``Origin`` and
+every request must contain an IP address or a name of this server, to prevent DNS rebinding. The headers ``Origin`` and
 ``Sec-Fetch-Site``, if present, must show that the request does not come from a page of another site. Links to the page
 are allowed. Responses do not allow other origins.
 

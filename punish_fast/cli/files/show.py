@@ -17,8 +17,8 @@ JSON keys:
     states_by_breath (list of integers): For a tensor or an agent, number of information states in each breath, then
         between two measures.
     states (integer): For a tensor or an agent, number of information states, including win and loss.
-    reachable (integer or null): Number of states that can be reached against this enemy. Null under presets and without
-        a tensor, because the states are not counted.
+    reachable (integer or null): Number of states that can be reached against this enemy, including win and loss. Null
+        under presets and without a tensor, because the states are not counted.
     objective (string): Objective of an agent or a checkpoint of `solve`.
     discount (number): Discount factor of an agent or a checkpoint of `solve`.
     method (string): For an agent, solution method.

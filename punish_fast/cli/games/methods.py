@@ -3,7 +3,7 @@
 JSON keys:
     methods (object of lists of objects by method): Hyperparameters of each method.
         name (string): Name of the hyperparameter.
-        default (integer or number or string or boolean or list or null): Default value.
+        default (integer or number or string or list): Default value.
         allowed (string): Allowed values, in words.
         about (string): Meaning of the hyperparameter.
 """

@@ -61,10 +61,10 @@ class ReviewOptions(CommonOptions):
 def review(options: ReviewOptions) -> None:
     """Judge the choices in a recorded game: the win probability in every breath, and the loss of each choice.
 
-    Choices are compared with the best choices against the built-in player in the game, or against the veteran if both
-    players are human. If --agent is an agent file, win probabilities are against the enemy that the agent was solved
-    against. If the agent's values are discounted or assume another redeal, win probabilities are computed from its
-    policy and stored in a cache.
+    Choices are compared with the best choices against a human player's built-in opponent or, in other games, against
+    the veteran. If --agent is an agent file, win probabilities are against the enemy that the agent was solved against.
+    If the agent's values are discounted or assume another redeal, win probabilities are computed from its policy and
+    stored in a cache.
     """
     from punish_fast.play.explain.review import read_game
     from punish_fast.play.explain.review import review as review_game
