@@ -135,7 +135,9 @@ def as_float(value: Any) -> float:
     """Convert a real number or an array without dimensions to float. Return NaN for other values."""
     value = value[()] if getattr(value, "shape", None) == () else value
     try:
-        return float(value) if not isinstance(value, bool) and isinstance(value, Real | Decimal) else math.nan
+        is_real = isinstance(value, Real | Decimal) and not isinstance(value, bool)
+        # NumPy counts durations as integers.
+        return float(value) if is_real and getattr(getattr(value, "dtype", None), "kind", "") != "m" else math.nan
     except (OverflowError, ValueError):
         return math.nan
 

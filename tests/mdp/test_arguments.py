@@ -125,6 +125,16 @@ def test_each_objective_counts_terminals_in_its_own_way():
     assert solve(mdp, objective="reach-probability").v.tolist() == [1.0]  # only its sign
 
 
+def test_a_duration_is_no_discount():
+    with pytest.raises(SolveError, match=r"^discount: np.timedelta64\(1\) is not allowed"):
+        solve(LOOP, np.timedelta64(1))
+
+
+def test_an_unknown_objective_is_refused_beside_the_functions_for_others():
+    with pytest.raises(SolveError, match=r"one of discounted, reach-probability; other objectives are functions, such"):
+        solve(LOOP, objective="average")
+
+
 @pytest.mark.parametrize("solver", [solve, average_reward, partial(finite_horizon, n_steps=1), cumulative_reward])
 def test_the_direction_is_true_or_false(solver):
     mdp = from_rows([[(1.0, {1: 1.0})]], terminals=[0.0])

@@ -113,6 +113,12 @@ def test_an_error_in_an_iterator_of_successors_is_the_cause():
     assert str(error.value.__cause__) == "mine"
 
 
+def test_an_error_in_the_model_keeps_its_type_and_names_the_state():
+    with pytest.raises(ZeroDivisionError) as error:
+        MDP.from_function(lambda n: {"go": (1 / (3 - n), {n + 1: 1})}, [0])
+    assert error.value.__notes__ == ["The model raised this error for the state 3."]
+
+
 @pytest.mark.parametrize(
     ("initial", "options", "message"),
     [

@@ -139,7 +139,11 @@ def from_function(
         raise ModelError(f"initial: {shown(initial)} is not a list of hashable states ({error})") from None
     # The list of states grows during the loop.
     for k, state in enumerate(states):
-        given = model(state)
+        try:
+            given = model(state)
+        except Exception as error:
+            error.add_note(f"The model raised this error for the state {shown(state)}.")
+            raise
         if isinstance(given, _MAPPING) and given:
             rows.add_state(state, given)
         else:

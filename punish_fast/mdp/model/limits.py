@@ -144,8 +144,9 @@ def check_options(
     objective: str = "discounted",
 ) -> tuple[float | None, float]:
     """Check options of `solve` and their combination. Return the discount and the tolerance as floats."""
-    for option, value, allowed in (("objective", objective, OBJECTIVES), ("method", method, METHODS)):
-        check_allowed(value in allowed, SolveError, option, shown(value), f"one of {', '.join(allowed)}")
+    others = "; other objectives are functions, such as average_reward"
+    for option, value, allowed, more in (("objective", objective, OBJECTIVES, others), ("method", method, METHODS, "")):
+        check_allowed(value in allowed, SolveError, option, shown(value), f"one of {', '.join(allowed)}{more}")
     discount, bound = None if discount is None else discount_of(discount), as_float(tolerance)
     if objective == "reach-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective reach-probability, which has none")
