@@ -138,8 +138,7 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
     """
     _check_arrays(state_ptr, q)
     temperature = check_temperature(temperature)
-    begins = state_ptr[:-1]
-    lengths = np.diff(state_ptr)
+    begins, lengths = state_ptr[:-1], np.diff(state_ptr)
     with np.errstate(over="ignore"):  # at very low temperatures, overflow to minus infinity is correct
         exponent = (q - np.repeat(np.maximum.reduceat(q, begins), lengths)) / temperature
     policy: np.ndarray = np.exp(exponent)

@@ -62,7 +62,8 @@ class StoredProcess(Process):
     def _chunks(self) -> list[np.ndarray]:
         """State boundaries that split each layer into chunks with similar numbers of entries."""
         ends = zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True)
-        return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
+        chunks = [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
+        return [boundaries.view(np.uint64) for boundaries in chunks]
 
     @cached_property
     def _successors(self) -> np.ndarray:
@@ -98,7 +99,7 @@ class StoredBackups:
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """See `Backups.close`."""
-        chunks = self._chunks(layer)
+        chunks = self._mdp._chunks[layer]
         statistics = np.zeros((len(chunks) - 1, 3))
         arrays = (*self._settings(payment), v, choices.q, out, choices.row.view(np.uint64), statistics)
         for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *arrays, alone=self._is_small(layer))
@@ -111,14 +112,11 @@ class StoredBackups:
         return bool(high < mdp.layer_ptr[layer] or low >= mdp.layer_ptr[layer + 1])
 
     def _back_up(self, layer: int, kernel: Callable[..., None], payment: Payment, *arrays: np.ndarray) -> float:
-        chunks = self._chunks(layer)
+        chunks = self._mdp._chunks[layer]
         residual = np.zeros(len(chunks) - 1)
         args = chunks, *self._settings(payment), *arrays, residual
         for_each(kernel, len(chunks) - 1, *args, alone=self._is_small(layer))
         return float(residual.max(initial=0))
-
-    def _chunks(self, layer: int) -> np.ndarray:
-        return self._mdp._chunks[layer].view(np.uint64)
 
     def _is_small(self, layer: int) -> bool:
         """Return True if one thread sweeps the layer faster than other threads could start."""

@@ -49,10 +49,9 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, limits: So
         payoff: Rewards of rows and terminals.
     """
     found = _optimum(mdp, endless, payoff, replace(limits, tolerance=limits.tolerance / 2))
-    if np.isfinite(found.v).all():
-        found = first_of_ties(mdp, payoff, found, limits)
-    else:
-        found = replace(found, q=values_of_rows(mdp, payoff, found))
+    is_finite = np.isfinite(found.v).all()
+    q = None if is_finite else values_of_rows(mdp, payoff, found)
+    found = first_of_ties(mdp, payoff, found, limits) if is_finite else replace(found, q=q)
     limits.progress(found.rounds, found.error_bound)
     return found
 
