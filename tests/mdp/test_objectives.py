@@ -11,7 +11,6 @@ from processes import compacted, marks, random_processes, with_zeros
 from punish_fast.mdp import SolveError, average_reward, finite_horizon, from_rows, reach_probability, total_reward
 from punish_fast.mdp.conversion.objective_text import (
     NamedProcess,
-    NameUnknownError,
     ObjectiveError,
     parse_objective,
     solve_objective,
@@ -273,7 +272,7 @@ def test_discounted_rewards_are_the_largest_or_the_smallest(process):
 
 
 def test_rewards_need_their_name_and_a_discount_below_1(process):
-    with pytest.raises(NameUnknownError, match=r'name one of "cost", "time"$'):
+    with pytest.raises(ObjectiveError, match=r'name one of "cost", "time"$'):
         solve_objective(process, parse_objective("max R"), 0.5)
     with pytest.raises(SolveError, match=r"^discount: 1 is not allowed; rewards without a goal need one"):
         solve_objective(process, parse_objective('max R{"cost"}'), 1)
@@ -350,7 +349,7 @@ def test_no_text_makes_the_parser_fail(text):
 
 def test_states_are_found_by_their_label(process):
     assert process.labeled("mid").tolist() == [False, False, False, True, False]
-    with pytest.raises(NameUnknownError, match=r'^label "e\\nd" is not in the model, which has "goal", "bad", "mid"$'):
+    with pytest.raises(ObjectiveError, match=r'^label "e\\nd" is not in the model, which has "goal", "bad", "mid"$'):
         process.labeled("e\nd")
 
 
@@ -366,6 +365,6 @@ def test_rewards_are_found_by_their_name(process):
         ("x", replace(process, rewards={}), r'^reward "x" is not in the model, which has none$'),
         ("x", many, r'"r7" and 1 more$'),
     ):
-        with pytest.raises(NameUnknownError, match=match):
+        with pytest.raises(ObjectiveError, match=match):
             asked.paying(name)
     assert repr(many).startswith("NamedProcess(MDP(5 states, ")

@@ -15,8 +15,11 @@ from punish_fast.mdp import (
     from_rows,
     reach_probability,
     solve,
+    stay_probability,
     total_reward,
 )
+from punish_fast.mdp.conversion.objective_text import NamedProcess, parse_objective, solve_objective
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.runtime import errors
 from punish_fast.runtime.errors import ArgumentError, ExtraError, OutputError
 
@@ -77,6 +80,42 @@ def test_a_given_policy_is_returned_and_shows_mixed_actions(machine):
             {"run": 0.25, "maintain": 0.75},
             "sell",
         ]
+
+
+def test_policies_and_goals_are_given_by_name(machine):
+    by_name = {"good": "run", "worn": {"run": 0.25, "maintain": 0.75}, "broken": "sell"}
+    mixed = np.array([1.0, 0.25, 0.75, 0.0, 1.0])
+    assert evaluate(machine, by_name, 0.5).tolist() == evaluate(machine, mixed, 0.5).tolist()
+    best = solve(machine, 0.5)
+    for policy in (best.choice, {state: best.action(state) for state in ("good", "worn", "broken")}):
+        assert evaluate(machine, policy, 0.5) == pytest.approx(best.v, abs=1e-9)
+        assert average_reward(machine, policy=policy).policy.tolist() == best.policy.tolist()
+        assert total_reward(machine, ["sold"], policy=policy).policy.tolist() == best.policy.tolist()
+        assert finite_horizon(machine, 2, policy=policy).at().action("worn") == best.action("worn")
+    chain = machine.under(by_name)
+    assert chain.under(np.arange(3)).to_scipy().toarray().tolist() == chain.to_scipy().toarray().tolist()
+    sold, broken = np.arange(4) == 3, np.arange(4) == 2
+    assert reach_probability(machine, ["sold"], avoid=("broken",)).v.tolist() == [0.0, 0.0, 0.0]
+    assert reach_probability(machine, {"sold"}, avoid=["broken"], maximize=False).v.tolist() == [0.0, 0.0, 0.0]
+    assert total_reward(machine, ["sold"], False).v.tolist() == total_reward(machine, sold, False).v.tolist()
+    assert stay_probability(machine, ["good", "worn"], 3).v.tolist() == stay_probability(machine, ~broken, 3).v.tolist()
+    process = NamedProcess(machine, {"down": ["broken"]}, {"pay": machine.reward}, np.array([0]), ())
+    assert solve_objective(process, parse_objective('Pmax=? [F "down"]')).v.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda mdp: evaluate(mdp, {"good": "fly"}), "policy: 'fly' in 'good' is not allowed; it must be an action of"),
+        (lambda mdp: evaluate(mdp, {"good": "run"}), "policy: the probabilities of a state do not add up to 1"),
+        (lambda mdp: evaluate(mdp, [0, 0, 1]), r"policy: float64 \(3,\); it must be float64 \(5,\)"),
+        (lambda mdp: reach_probability(mdp, ["rusty"]), "goal: 'rusty' is not the name of a state"),
+        (lambda mdp: reach_probability(mdp, [[True]]), r"goal: bool \(1, 1\); it must be bool \(3,\), or \(4,\)"),
+    ],
+)
+def test_unknown_names_in_policies_and_goals_are_refused(machine, call, message):
+    with pytest.raises(SolveError, match=f"^{message}"):
+        call(machine)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -
 
     Args:
         mdp: The MDP. Use `validate` to check an MDP of unknown origin.
-        policy: float64 ``[n_rows]``, probability of each row in its state. It is optional if each state has one row.
+        policy: Policy in a form that `MDP.under` accepts. It is optional if each state has one row.
         initial: Index of the initial state, or the probability of each initial state, float64 ``[n_states]``. It is
             optional if the policy has a single recurrent class, because the result does not depend on it.
 

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.graph.qualitative import columns_of
 from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.solution import BoundedValues, Solution, bounded
@@ -45,8 +46,8 @@ from punish_fast.runtime.errors import PunishFastError, printable
 _MOST_LISTED = 8
 
 
-class NameUnknownError(PunishFastError, ValueError):
-    """Raised for an unknown label or reward, or if the reward is not named."""
+class ObjectiveError(PunishFastError, ValueError):
+    """Raised for an invalid or unsupported objective, or an unknown label or reward. The message has the reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +58,14 @@ class NamedProcess:
 
     Attributes:
         mdp: The MDP. Its rewards are 0, and its action labels are indices into ``actions``.
-        labels: For each label, a mask of the states with this label, bool ``[n_states]``.
+        labels: For each label, a mask of the states with this label, bool ``[n_states]``, or a list of their names.
         rewards: For each name, expected immediate rewards, float64 ``[n_rows]``.
         initial: int64 ``[n]``, initial states.
         actions: Names of actions. Empty if actions have no names.
     """
 
     mdp: MDP
-    labels: dict[str, np.ndarray]
+    labels: dict[str, Any]
     rewards: dict[str, np.ndarray]
     initial: np.ndarray
     actions: tuple[str, ...]
@@ -93,8 +94,8 @@ class NamedProcess:
             [False, True]
         """
         if name not in self.labels:
-            raise NameUnknownError(f"label {_quoted(name)} is not in the model, which has {_listed(self.labels)}")
-        return self.labels[name]
+            raise ObjectiveError(f"label {_quoted(name)} is not in the model, which has {_listed(self.labels)}")
+        return columns_of(self.mdp, f"label {_quoted(name)}", self.labels[name])[: self.mdp.n_states]
 
     def paying(self, name: str | None = None) -> MDP:
         """Return the MDP with one kind of reward.
@@ -120,9 +121,9 @@ class NamedProcess:
             (name,) = self.rewards
         if name is None:
             told = f"several rewards; name one of {_listed(self.rewards)}" if self.rewards else "no rewards"
-            raise NameUnknownError(f"the model has {told}")
+            raise ObjectiveError(f"the model has {told}")
         if name not in self.rewards:
-            raise NameUnknownError(f"reward {_quoted(name)} is not in the model, which has {_listed(self.rewards)}")
+            raise ObjectiveError(f"reward {_quoted(name)} is not in the model, which has {_listed(self.rewards)}")
         return replace(self.mdp, reward=self.rewards[name])
 
 
@@ -164,10 +165,6 @@ _UNSUPPORTED = {
 }
 
 Formula = Callable[[NamedProcess], np.ndarray]
-
-
-class ObjectiveError(PunishFastError, ValueError):
-    """Raised for an invalid or unsupported objective. The message contains the reason."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.graph.qualitative import columns_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays
 from punish_fast.runtime import __version__
 from punish_fast.runtime.errors import ArgumentError, shown
@@ -66,7 +67,8 @@ def export_umb(
         members: Content of further members of the archive by name, uint8 in any number of dimensions.
 
     Raises:
-        ArgumentError: If a label or reward has the wrong shape or dtype, or no state is initial.
+        SolveError: If a label has the wrong shape or dtype.
+        ArgumentError: If a reward has the wrong shape or dtype, or no state is initial.
         ModelError: If the arrays of ``mdp`` are inconsistent.
         OutputError: If the path is not writable.
         WriteError: If writing fails.
@@ -91,7 +93,8 @@ def export_umb(
     targets[:n_ends][values != 0] = n_states - 1
     loops, paid = np.arange(1, len(targets) + 1), np.zeros(len(targets))
     paid[:n_ends] = mdp.terminal_reward + values
-    marks = {name: _mask(name, mask, mdp, n_states) for name, mask in (labels or {}).items()}
+    marks = {name: columns_of(mdp, f"labels: {shown(name)}", mask) for name, mask in (labels or {}).items()}
+    marks = {name: np.pad(mask, (0, n_states - len(mask))) for name, mask in marks.items()}
     is_initial = marks.pop(INITIAL, np.arange(n_states) == 0)
     if not is_initial.any():
         raise ArgumentError(f"labels: {INITIAL} marks no state; at least one must be initial")
@@ -157,14 +160,6 @@ def _key(name: str, names: Iterable[str]) -> str:
 def _described(names: Iterable[str], kind: str, number: dict[str, Any]) -> dict[str, Any]:
     """Describe annotations of states or choices."""
     return {_key(name, names): {"alias": name, "applies-to": [kind], "type": number} for name in names}
-
-
-def _mask(name: str, given: Any, mdp: MDP, n_states: int) -> np.ndarray:
-    mask = np.asarray(given)
-    if np.ma.is_masked(given) or mask.dtype != bool or mask.shape not in ((mdp.n_states,), (mdp.n_columns,)):
-        allowed = f"bool ({mdp.n_states},) or ({mdp.n_columns},)"
-        raise ArgumentError(f"labels: {shown(name)} is {mask.dtype} {mask.shape}; it must be {allowed}")
-    return np.pad(mask, (0, n_states - len(mask)))
 
 
 def _numbers(name: str, given: Any, n_rows: int) -> np.ndarray:

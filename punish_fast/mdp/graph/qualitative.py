@@ -14,7 +14,7 @@ The corresponding policies are found as well.
 """
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.graph.row_selection import count_rows, first_marked, marks_at, states_of_rows, terminals_of
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.runtime.errors import shown
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 
 
@@ -169,12 +170,21 @@ class TransitionGraph:
         return np.asarray(np.logical_and.reduceat(columns[self._mdp.indices], self._mdp.indptr[:-1]))
 
 
-def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
-    """Convert a mask of states or columns to a mask of columns, bool ``[n_columns]``. None stands for no columns."""
+def columns_of(mdp: MDP, name: str, marks: Any) -> np.ndarray:
+    """Convert a mask of states or columns, or a list of names, to a mask of columns, bool ``[n_columns]``.
+
+    None stands for no columns.
+    """
     columns = np.zeros(mdp.n_columns, dtype=bool)
     if marks is None:
         return columns
     refuse_mask(name, marks, SolveError)
+    if mdp.names.index and isinstance(marks, list | tuple | set) and not {*map(type, marks)} <= {bool, np.bool_, list}:
+        for state in marks:
+            if state not in mdp.names.index:
+                raise SolveError(f"{name}: {shown(state)} is not the name of a state")
+            columns[mdp.names.index[state]] = True
+        return columns
     marks = np.asarray(marks)
     if marks.dtype != bool or marks.shape not in ((mdp.n_states,), (mdp.n_columns,)):
         allowed = f"bool ({mdp.n_states},), or ({mdp.n_columns},) with terminals"

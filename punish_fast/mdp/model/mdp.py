@@ -17,6 +17,7 @@ from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import NonzeroCount, Process
+from punish_fast.mdp.model.results import row_probabilities
 from punish_fast.mdp.model.stored_process import StoredProcess
 from punish_fast.mdp.model.validation import check_process, check_rows
 from punish_fast.runtime.errors import check_allowed, shown
@@ -176,7 +177,8 @@ class MDP(StoredProcess):
         """Return the Markov chain of a policy, an MDP with one row in each state.
 
         Args:
-            policy: float64 ``[n_rows]``, probability of each row in its state.
+            policy: Probability of each row in its state, float64 ``[n_rows]``; row of each state, int64 ``[n_states]``,
+                such as `Solution.choice`; or, by name, ``{state: action}`` or ``{state: {action: probability}}``.
 
         Returns:
             The chain. Its action labels are those of the first row that the policy takes in each state.
@@ -193,7 +195,7 @@ class MDP(StoredProcess):
             (array([[0.5 , 0.5 ],
                    [0.25, 0.75]]), array([ 1.   , -0.125]))
         """
-        policy = check_policy(self.state_ptr, policy, SolveError, np.float64)
+        policy = check_policy(self.state_ptr, row_probabilities(self, policy), SolveError, np.float64)
         begins, lengths = self.state_ptr[:-1], np.diff(self.state_ptr)
         policy = policy / np.repeat(np.add.reduceat(policy, begins), lengths)
         taken = np.flatnonzero(policy)

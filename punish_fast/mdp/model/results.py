@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 
 from punish_fast.mdp.arrays.names import UNNAMED, Names
 from punish_fast.mdp.arrays.policy import taking
+from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import Process
 from punish_fast.runtime.errors import ArgumentError, ExtraError, are_installed, check_allowed, require, shown
 from punish_fast.runtime.files import replacing, write_csv
@@ -36,9 +38,35 @@ class ModelRows:
     policy: np.ndarray | None = None
 
 
-def rows_of(mdp: Process, policy: np.ndarray | None = None) -> ModelRows:
+def row_probabilities(mdp: Process, policy: Any) -> Any:
+    """Convert a policy to row probabilities if it has one of two other forms.
+
+    Args:
+        policy: Action of each state, or probability of each of its actions, by name, ``{state: action}`` or ``{state:
+            {action: probability}}``; rows of an MDP, int64 ``[n_states]``, such as `Solution.choice`; or row
+            probabilities.
+
+    Raises:
+        SolveError: If a state or action is unknown.
+    """
+    if not isinstance(policy, Mapping):
+        choice, begins, ends = np.asarray(policy), mdp.state_ptr[:-1], mdp.state_ptr[1:]
+        is_choice = choice.dtype.kind in "iu" and choice.shape == begins.shape
+        return taking(int(ends[-1]), choice) if is_choice and ((begins <= choice) & (choice < ends)).all() else policy
+    states = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr)).tolist()
+    names = ((mdp.names.state(s), mdp.names.action(a)) for s, a in zip(states, mdp.action.tolist(), strict=True))
+    row_of, found = dict(zip(names, range(mdp.n_rows), strict=True)), np.zeros(mdp.n_rows)
+    for state, chosen in policy.items():
+        for action, p in (chosen if isinstance(chosen, Mapping) else {chosen: 1.0}).items():
+            known = (state, action) in row_of
+            check_allowed(known, SolveError, "policy", f"{shown(action)} in {shown(state)}", "an action of the state")
+            found[row_of[state, action]] = p
+    return found
+
+
+def rows_of(mdp: Process, policy: Any = None) -> ModelRows:
     """Return the rows of an MDP. ``policy`` is the policy that was evaluated, if any."""
-    given = None if policy is None else np.asarray(policy, dtype=np.float64)
+    given = None if policy is None else np.asarray(row_probabilities(mdp, policy), dtype=np.float64)
     return ModelRows(mdp.state_ptr, mdp.action, mdp.names, given)
 
 
@@ -79,6 +107,11 @@ class StateValues:
 
     choice: np.ndarray
     rows: ModelRows
+    error_bound: float
+
+    def __repr__(self: Any) -> str:
+        infinite = f"{n:,} infinite, " if (n := int(np.isinf(self._columns()[0]).sum())) else ""
+        return f"{type(self).__name__}({len(self.choice):,} states, {infinite}error bound {self.error_bound:.1e})"
 
     def _columns(self: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the values, their lower and their upper bounds, float64 ``[n_states]`` each."""
@@ -216,9 +249,8 @@ class StateValues:
             array([2.])
         """
         target = Path(path)
-        is_known = target.suffix in _SUFFIXES
         allowed = f"a file that ends with {', '.join(_SUFFIXES)}"
-        check_allowed(is_known, ArgumentError, "path", shown(str(path)), allowed)
+        check_allowed(target.suffix in _SUFFIXES, ArgumentError, "path", shown(str(path)), allowed)
         if target.suffix == ".csv":
             write_csv(target, self._plain())
             return

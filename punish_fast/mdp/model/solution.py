@@ -128,7 +128,7 @@ class Solution(StateValues):
         return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundedValues(StateValues):
     """Optimal values, or values of a policy, with proved bounds. Result of `reach_probability` and other functions.
 
@@ -149,10 +149,6 @@ class BoundedValues(StateValues):
     error_bound: float
     choice: np.ndarray
     rows: ModelRows
-
-    def __repr__(self) -> str:
-        infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
-        return f"BoundedValues({len(self.v):,} states, {infinite}error bound {self.error_bound:.1e})"
 
 
 def bounded(

@@ -21,7 +21,7 @@ policy takes tied rows, the error bound is at least the proved loss.
 """
 
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -31,8 +31,7 @@ from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restrict
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.component_gains import Gains
 from punish_fast.mdp.methods.layered_sweeps import Layers
-from punish_fast.mdp.model import limits as options
-from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, SolverLimits, SolverOptions
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, SolverLimits, SolverOptions, limits_of, quiet
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by, rows_of
@@ -43,7 +42,7 @@ from punish_fast.mdp.objectives.solver import solved
 _SWEEPS_OF_BIAS = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AverageReward(StateValues):
     """Result of `average_reward`: average rewards per step, and a policy that attains them.
 
@@ -72,9 +71,6 @@ class AverageReward(StateValues):
     choice: np.ndarray
     rows: ModelRows
 
-    def __repr__(self) -> str:
-        return f"AverageReward({len(self.gain):,} states, error bound {self.error_bound:.1e})"
-
     def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return bracketed_by(self.gain, self.error_bound)
 
@@ -82,7 +78,7 @@ class AverageReward(StateValues):
 def average_reward(
     mdp: MDP,
     tolerance: float = DEFAULT_TOLERANCE,
-    policy: np.ndarray | None = None,
+    policy: Any = None,
     maximize: bool = True,
     **limits: Unpack[SolverLimits],
 ) -> AverageReward:
@@ -91,8 +87,8 @@ def average_reward(
     Args:
         mdp: The MDP, unichain or multichain. Use `validate` to check an MDP of unknown origin.
         tolerance: Stop at this error bound of the gains, in the unit of the rewards, by default 1e-10.
-        policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
-            is ``s``, the only row of state ``s`` in the chain of the policy.
+        policy: Policy to evaluate, in a form that `MDP.under` accepts. If given, ``choice[s]`` is ``s``, the only row
+            of state ``s`` in the chain of the policy.
         maximize: If False, find the minimum, for example of costs.
         **limits: Maximum number of sweeps within and between end components, maximum duration and progress (see
             `SolverLimits`).
@@ -119,7 +115,7 @@ def average_reward(
         np.float64(1.0)
     """
     check_arrays(mdp, maximize)
-    within, between = (options.limits_of(tolerance, limits, stage) for stage in ("gain", "solve"))
+    within, between = (limits_of(tolerance, limits, stage) for stage in ("gain", "solve"))
     if policy is not None:
         of_policy, more = evaluated(mdp, policy, lambda chain: _average_reward(chain, within, between))
         error = 0.0 if more is None else float(more.gain.max(initial=0)) + more.error_bound
@@ -194,7 +190,7 @@ def _first_of_ties(
         return first_marked(mdp.state_ptr, marked)
 
     def evaluate(chain: MDP) -> Exact:
-        inner = options.quiet(limits, limits.tolerance / 2)
+        inner = quiet(limits, limits.tolerance / 2)
         earned.append(_average_reward(chain, inner, inner))
         return Exact(earned[-1].gain, earned[-1].choice, earned[-1].error_bound, 0)
 
@@ -217,7 +213,7 @@ def _bias(
         scale = max(1.0, float(np.abs(reward).max(initial=0)))
         bias = bias.copy()
         try:
-            inner = options.quiet(limits, DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
+            inner = quiet(limits, DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
             bias[part.states] = solved(Layers(part.mdp, 1.0, inner)).v
         except SolveError:
             bias[part.states] = np.nan

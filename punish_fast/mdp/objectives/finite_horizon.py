@@ -18,6 +18,7 @@ first step is stored, the memory does not depend on the number of steps.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def finite_horizon(
     discount: float = 1.0,
     terminal_value: np.ndarray | None = None,
     keep_all: bool = True,
-    policy: np.ndarray | None = None,
+    policy: Any = None,
     maximize: bool = True,
 ) -> FiniteHorizon:
     """Find the maximum or minimum expected total reward in ``n_steps`` steps, or the reward of a policy.
@@ -105,8 +106,8 @@ def finite_horizon(
             by default. Terminals that end the episode with a value (see `MDP`) keep it, so their entries must be 0 or
             this value.
         keep_all: If False, return only the values and choices of the first step.
-        policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. If
-            given, ``choice[k, s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
+        policy: Policy to evaluate in every step, in a form that `MDP.under` accepts. If given, ``choice[k, s]`` is
+            ``s``, the only row of state ``s`` in the chain of the policy.
         maximize: If False, find the minimum, for example of costs.
 
     Returns:

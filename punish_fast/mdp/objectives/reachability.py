@@ -45,7 +45,7 @@ is positive, staying has a cost. If the average might be 0, `total_reward` raise
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -65,24 +65,24 @@ from punish_fast.mdp.objectives.component_solver import earning_rows, signed_gai
 
 def reach_probability(
     mdp: MDP,
-    goal: np.ndarray,
+    goal: Any,
     maximize: bool = True,
-    avoid: np.ndarray | None = None,
+    avoid: Any = None,
     tolerance: float = DEFAULT_TOLERANCE,
-    policy: np.ndarray | None = None,
+    policy: Any = None,
     **limits: Unpack[SolverLimits],
 ) -> BoundedValues:
     """Find the maximum or minimum probability of reaching a goal, or the probability under a policy.
 
     Args:
         mdp: The MDP. Its rewards are ignored. Use `validate` to check an MDP of unknown origin.
-        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals, or a list of names of states.
         maximize: If False, find the minimum probability.
-        avoid: bool ``[n_states]`` or ``[n_columns]``, states that end a run without success unless they belong to the
-            goal. None by default.
+        avoid: States in the same form as the goal. They end a run without success unless they belong to the goal. None
+            by default.
         tolerance: Stop at this error bound of the probabilities, by default 1e-10.
-        policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
-            is ``s``, the only row of state ``s`` in the chain of the policy.
+        policy: Policy to evaluate, in a form that `MDP.under` accepts. If given, ``choice[s]`` is ``s``, the only row
+            of state ``s`` in the chain of the policy.
         **limits: Maximum number of sweeps, maximum duration and progress (see `SolverLimits`).
 
     Returns:
@@ -137,10 +137,10 @@ def best_probability(
 
 def total_reward(
     mdp: MDP,
-    goal: np.ndarray,
+    goal: Any,
     maximize: bool = True,
     tolerance: float = DEFAULT_TOLERANCE,
-    policy: np.ndarray | None = None,
+    policy: Any = None,
     **limits: Unpack[SolverLimits],
 ) -> BoundedValues:
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
@@ -155,11 +155,12 @@ def total_reward(
     Args:
         mdp: The MDP. Use `validate` to check an MDP of unknown origin. The total includes the value of a terminal in
             the goal. The rewards of terminals are ignored.
-        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals. A run stops in the goal.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals, or a list of names of states. A run stops
+            in the goal.
         maximize: If False, find the minimum reward, for example of costs as positive rewards.
         tolerance: Stop at this error bound, in the unit of the rewards, by default 1e-10.
-        policy: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. If given, ``choice[s]``
-            is ``s``, the only row of state ``s`` in the chain of the policy.
+        policy: Policy to evaluate, in a form that `MDP.under` accepts. If given, ``choice[s]`` is ``s``, the only row
+            of state ``s`` in the chain of the policy.
         **limits: Maximum number of sweeps, maximum duration and progress (see `SolverLimits`).
 
     Returns:
@@ -186,7 +187,7 @@ def total_reward(
     return _total_reward(mdp, goal, maximize, within)
 
 
-def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverOptions) -> BoundedValues:
+def _total_reward(mdp: MDP, goal: Any, maximize: bool, limits: SolverOptions) -> BoundedValues:
     mdp = normalized(mdp.expanded()).without_zeros()
     goal = columns_of(mdp, "goal", goal)
     graph, n = TransitionGraph(mdp, goal), mdp.n_states
@@ -220,7 +221,7 @@ def _total_reward(mdp: MDP, goal: np.ndarray, maximize: bool, limits: SolverOpti
     return bounded(v, np.where(goal[:n], 0.0, bound), choice, rows_of(mdp))
 
 
-def _of_policy(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], BoundedValues]) -> BoundedValues:
+def _of_policy(mdp: MDP, policy: Any, solve: Callable[[MDP], BoundedValues]) -> BoundedValues:
     """Evaluate a policy. The bounds include rounding errors of its rewards."""
     found, more = evaluated(mdp, policy, solve)
     found = replace(found, rows=rows_of(mdp, policy))
@@ -269,7 +270,7 @@ def _least_cost(mdp: MDP, limits: SolverOptions) -> Exact:
     return Exact(v, choice, bound, rounds=0)
 
 
-def _missing(mdp: MDP, goal: np.ndarray, never: Ways, limits: SolverOptions) -> Ways:
+def _missing(mdp: MDP, goal: Any, never: Ways, limits: SolverOptions) -> Ways:
     """Find columns where runs can stay away from the goal without unbounded costs, and the rows that stay there.
 
     Runs that miss the goal without unbounded costs lead to these columns. ``never`` contains the columns from which

@@ -36,7 +36,7 @@ from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, So
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
-from punish_fast.mdp.model.results import rows_of
+from punish_fast.mdp.model.results import row_probabilities, rows_of
 from punish_fast.mdp.model.solution import Log, Solution
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
@@ -197,7 +197,7 @@ def _discounted(problem: Total) -> Exact:
 
 def evaluate(
     mdp: Process,
-    policy: np.ndarray,
+    policy: Any,
     discount: float = DEFAULT_DISCOUNT,
     tolerance: float = DEFAULT_TOLERANCE,
     **limits: Unpack[SolverLimits],
@@ -206,7 +206,7 @@ def evaluate(
 
     Args:
         mdp: An `MDP`, or a process that computes its transitions.
-        policy: float64 ``[n_rows]``, probability of each row in its state.
+        policy: Policy in a form that `MDP.under` accepts.
         discount: Discount factor from 0 to 1, by default 0.95. With 1, values are total rewards.
         tolerance: Maximum error of a value, in the unit of the rewards, by default 1e-10.
         **limits: Maximum number of sweeps, maximum duration and progress (see `SolverLimits`).
@@ -231,11 +231,10 @@ def evaluate(
     """
     mdp, discount = _checked(mdp), options.discount_of(discount)
     within = options.limits_of(tolerance, limits)
-    policy = check_policy(mdp.state_ptr, policy, SolveError, np.float64)
+    policy = check_policy(mdp.state_ptr, row_probabilities(mdp, policy), SolveError, np.float64)
     found = solved(Layers(mdp, discount, within, policy=policy))
     if within.is_over and found.error_bound > max(tolerance, least_bound(found)):
-        told = f"after {within.max_seconds:g} seconds, the error bound is {found.error_bound:.1e}"
-        raise SolveError(f"max_seconds: {told}")
+        raise SolveError(f"max_seconds: {within.max_seconds:g} seconds leave an error bound of {found.error_bound:.1e}")
     return found.v
 
 

@@ -13,6 +13,7 @@ this set that never reaches it collects infinite rewards, so the minimum is the 
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -28,18 +29,16 @@ from punish_fast.mdp.objectives.reachability import reach_probability, total_rew
 from punish_fast.mdp.objectives.solver import solve
 
 
-def reach_within(
-    mdp: MDP, goal: np.ndarray, n_steps: int, maximize: bool = True, avoid: np.ndarray | None = None
-) -> BoundedValues:
+def reach_within(mdp: MDP, goal: Any, n_steps: int, maximize: bool = True, avoid: Any = None) -> BoundedValues:
     """Find the maximum or minimum probability of reaching a goal within a number of steps.
 
     Args:
         mdp: The MDP. Its rewards are ignored.
-        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals, or a list of names of states.
         n_steps: Maximum number of steps, at least 0.
         maximize: If False, find the minimum probability.
-        avoid: bool ``[n_states]`` or ``[n_columns]``, states that end a run without success unless they belong to the
-            goal. None by default.
+        avoid: States in the same form as the goal. They end a run without success unless they belong to the goal. None
+            by default.
 
     Returns:
         Probability from each state, with bounds. ``choice`` contains the rows of the first step.
@@ -76,7 +75,7 @@ def reach_within(
 
 def stay_probability(
     mdp: MDP,
-    safe: np.ndarray,
+    safe: Any,
     n_steps: int | None = None,
     maximize: bool = True,
     tolerance: float = DEFAULT_TOLERANCE,
@@ -85,7 +84,8 @@ def stay_probability(
 
     Args:
         mdp: The MDP. Its rewards are ignored.
-        safe: bool ``[n_states]``, or ``[n_columns]`` to include terminals, which are safe by default.
+        safe: bool ``[n_states]``, or ``[n_columns]`` to include terminals, which are safe by default, or a list of
+            names of states.
         n_steps: Number of steps, at least 0. Unlimited by default.
         maximize: If False, find the minimum probability.
         tolerance: Stop at this error bound, by default 1e-10. Ignored if the number of steps is limited.
@@ -106,9 +106,9 @@ def stay_probability(
         array([0.25, 0.  ])
     """
     check_arrays(mdp, maximize)
-    unsafe = np.zeros(mdp.n_columns, dtype=bool)
-    given = columns_of(mdp, "safe", safe)[: len(safe)]
-    unsafe[: len(given)] = ~given
+    unsafe = ~columns_of(mdp, "safe", safe)
+    if len(safe) < mdp.n_columns:
+        unsafe[mdp.n_states :] = False
     if n_steps is None:
         found = reach_probability(mdp, unsafe, not maximize, tolerance=tolerance)
     else:
@@ -205,12 +205,12 @@ def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValu
     return _stepped(_without_rewards(mdp), n_steps, maximize, worth)
 
 
-def next_probability(mdp: MDP, goal: np.ndarray, maximize: bool = True) -> BoundedValues:
+def next_probability(mdp: MDP, goal: Any, maximize: bool = True) -> BoundedValues:
     """Find the maximum or minimum probability that the next state belongs to a goal.
 
     Args:
         mdp: The MDP. Its rewards are ignored.
-        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals, or a list of names of states.
         maximize: If False, find the minimum probability.
 
     Returns:
