@@ -145,8 +145,8 @@ def undiscounted(
         payoff: Rewards of rows, and values of terminals.
         n_carried: Number of leading states whose values are carried from sweep to sweep.
         back_up: Function that performs one sweep. ``back_up(reward, v)`` returns the new values.
-        is_endless: Function that returns True if an episode can continue forever. It is called only once,
-            after 11 sweeps, if a weight still grows by nearly 1.
+        is_endless: Function that returns True if an episode can continue forever. It is called only once, after 11
+            sweeps, if a weight still grows by nearly 1.
     """
     counted = np.zeros(mdp.n_rows)
     counted[: mdp.state_ptr[n_carried]] = 1.0

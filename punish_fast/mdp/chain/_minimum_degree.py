@@ -28,7 +28,7 @@ class QuotientGraph(NamedTuple):
     is_hub: np.ndarray  # bool ``[n_states]``, True for states that are eliminated last, in a dense matrix
     # bool ``[n_states]``, True for states from which a run may leave the component without visiting a later state
     leaks: np.ndarray
-    rank: np.ndarray  # int64 ``[n_states]``, index of each eliminated state in the elimination order; -1 for others
+    rank: np.ndarray  # int64 ``[n_states]``, index of each eliminated state in the elimination order, or -1
     degree: np.ndarray  # int32 ``[n_states]``, upper bounds on the degrees, not counting hubs
     first: np.ndarray  # int32 ``[n_states + 1]``, first state of each degree, or -1
     beside: np.ndarray  # int32 ``[2, n_states]``, previous and next state of the same degree, or -1
@@ -87,7 +87,10 @@ def eliminate_by_degree(graph, component, remaining, most, most_entries):
 
 @routine
 def _link(graph, state):
-    """Insert a state into the list of states with its degree, and return the degree. Termination is a neighbor."""
+    """Insert a state into the list of states with its degree. Leaving the component counts as a neighbor.
+
+    Return the degree.
+    """
     degree = graph.degree[state] + np.int32(graph.leaks[state])
     after = graph.first[degree]
     graph.beside[0, state], graph.beside[1, state] = -1, after

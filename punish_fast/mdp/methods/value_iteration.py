@@ -237,9 +237,9 @@ class Layered(Iteration):
     def settle(self, bounds: Sequence[float]) -> float:
         """Choose the policy (see `Iteration.settle`).
 
-        Without a discount, sweeps under the policy prove its values. The loss is infinite if no policy with proved
-        values is found. If the process computes its transitions, the policy is not checked, because the row
-        probabilities would take as much memory as the row values. The returned loss is then 0.
+        Without a discount, sweeps under the policy prove its values. The loss is infinite if the sweeps prove nothing,
+        and 0 if the policy is given. If the process computes its transitions, the policy is not checked, because the
+        row probabilities would take as much memory as the row values. The returned loss is then 0.
         """
         rounding, n = float(self._rounding().sum()), self.mdp.n_states
         if self._policy is None and self.discount < 1:
