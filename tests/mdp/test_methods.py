@@ -130,14 +130,6 @@ def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_itera
     assert solve(point.mdp, 1 - 1e-9).reason.endswith("; elimination")
 
 
-def test_an_evaluation_stops_at_the_limit_of_work():
-    states = [[(float(k), {(k - 1) % 500: 0.5, (k + 1) % 500: 0.5})] for k in range(500)]
-    point = Improvement(from_rows(states), 0.9999, 1e-10)
-    point.most_work = 100 * point.mdp.nnz
-    iterate(point, PolicyEvaluations(("policy-iteration",)), Log(), SolverOptions(1e-6, 1000), 100)
-    assert 100 < point.work / point.mdp.nnz < 115
-
-
 def accelerated(g, x, n_steps):
     """The iterates of an accelerated iteration."""
     anderson = Anderson()

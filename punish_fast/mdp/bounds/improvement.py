@@ -169,8 +169,7 @@ class Improvement:
         self.best = np.inf, self.v
         self.bound: SpanBound | None = None  # Bound proved by the last backup. None until the first backup
         self.n_changed = n  # Number of states whose choice changed in the last backup
-        # Number of entries read so far, and the number at which a Krylov evaluation stops, after at least one step.
-        self.work, self.most_work = 0, np.inf
+        self.work = 0  # Number of entries read so far
         self._q = np.empty(0)
         self._out = self.v.copy()
         self.contraction = discounted(mdp, discount, n_steps=1)

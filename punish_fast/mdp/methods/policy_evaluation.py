@@ -38,7 +38,7 @@ from dataclasses import replace
 import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Improvement, PolicyChain
-from punish_fast.mdp.chain.elimination import LEAST_PATIENCE, operations, patience
+from punish_fast.mdp.chain.elimination import operations
 from punish_fast.mdp.methods.totals import Total, least_bound
 from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverOptions
 from punish_fast.mdp.model.outcomes import Exact, Unsolved
@@ -89,16 +89,14 @@ def _correct(point: Improvement) -> float:
     low, high = chain.back_up(point.v, backed_up)
     residual = backed_up[:n] - point.v[:n]
     goal = max(_KRYLOV_FORCING * (high - low) / 2, point.goal_of_changes / 2)
-    allowed = (point.most_work - point.work) / (_SWEEPS_OF_STEP * max(chain.nnz, 1))
-    most = int(min(max(allowed, 1), _MOST_STEPS))
-    correction, n_steps, digits = _bicgstab(chain, residual, goal, most)
+    correction, n_steps, digits = _bicgstab(chain, residual, goal)
     point.work += chain.nnz * (1 + _SWEEPS_OF_STEP * n_steps)
     point.v[:n] += correction
     return digits
 
 
-def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float, most: int) -> tuple[np.ndarray, int, float]:
-    """Solve ``x - g P x = residual`` up to an error of ``goal`` in each equation, in at most ``most`` steps.
+def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np.ndarray, int, float]:
+    """Solve ``x - g P x = residual`` up to an error of ``goal`` in each equation, in at most 50 steps.
 
     Return the solution, the number of steps, and the reduction of the residual, in decimal digits. The solution is zero
     if the residual did not decrease.
@@ -112,7 +110,7 @@ def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float, most: int) 
     shadow, direction = residual, r.copy()
     rho = _product(shadow, r)
     n_steps = 0
-    while n_steps < most and np.abs(r).max(initial=0) > goal and rho != 0:
+    while n_steps < _MOST_STEPS and np.abs(r).max(initial=0) > goal and rho != 0:
         n_steps += 1
         far = chain.relaxed(direction)
         image = times(far)
@@ -145,14 +143,14 @@ class PolicyEvaluations:
     """Policy evaluation that chooses between methods by their recent gains (see the module docstring)."""
 
     def __init__(self, names: Sequence[str] = GENERAL_METHODS) -> None:
-        self._names = names
         self._limit = _FEWEST_SWEEPS  # maximum number of sweeps
-        self._rate: dict[str, float] = {}  # recent gain of each method, in digits per pass
+        # Recent gain of each method, in digits per pass. The second method is tried if the first gains less than 1.
+        self._rate = dict(zip(names, (np.inf, _CONTENT), strict=False))
         self.used = Counter[str]()  # number of steps by method
 
     def advance(self, point: Improvement) -> None:
         """Evaluate the greedy policy with the chosen method, and record the gain of the method."""
-        name, work, n = self._pick(), point.work, point.mdp.n_states
+        name, work, n = max(self._rate, key=self._rate.__getitem__), point.work, point.mdp.n_states
         self.used[name] += 1
         if name == GENERAL_METHODS[1]:
             digits = _correct(point)
@@ -162,7 +160,7 @@ class PolicyEvaluations:
             elif point.n_changed >= _MANY * n:
                 self._limit = max(self._limit // 2, _FEWEST_SWEEPS)
             digits = _sweep(point, self._limit)
-        for other in self._rate:
+        for other in self.used:
             self._rate[other] *= _HOPE
         self._rate[name] = max(digits * point.mdp.nnz / max(point.work - work, 1), _LEAST_RATE)
 
@@ -171,12 +169,6 @@ class PolicyEvaluations:
         """Methods used, with their step counts, or ``"value-iteration"`` if no policy was evaluated."""
         steps = ", ".join(f"{name} ({n} {'step' if n == 1 else 'steps'})" for name, n in self.used.items())
         return steps or "value-iteration"
-
-    def _pick(self) -> str:
-        first, last = self._names[0], self._names[-1]
-        if first not in self._rate or self._rate[first] >= _CONTENT:
-            return first
-        return last if last not in self._rate else max(self._rate, key=self._rate.__getitem__)
 
 
 def iterate(
@@ -214,12 +206,9 @@ def iterate(
             return
 
 
-# Work, in sweeps over the MDP, after which evaluation stops: `_CHECKS` if an elimination is cheap, and `_MOST_WORK` in
-# any case.
-_CHECKS, _MOST_WORK = (200, 1000), 20_000
-# An elimination is cheap if its number of operations is at most the number of entries read so far or, after more than
-# `_FEW_CHECKS` sweeps, this fraction of the number.
-_SHARE_OF_WORK, _FEW_CHECKS = 0.1, 100
+# Work, in sweeps over the MDP, after which evaluation stops if an elimination is cheap, and in the last case anyway. An
+# elimination is cheap if its number of operations is at most `_SHARE_OF_WORK` times the number of entries read so far.
+_CHECKS, _SHARE_OF_WORK = (50, 1000, 20_000), 0.1
 # Maximum number of further backups if the error bound exceeds the goal by at most a factor of two.
 _FURTHER_BACKUPS = 8
 
@@ -230,18 +219,11 @@ def evaluate_policies(problem: Total) -> Exact | Unsolved:
     point = Improvement(mdp, problem.discount, limits.tolerance, limits.initial_values)
     steps = PolicyEvaluations(problem.methods)
     problem.evaluation = point, steps, log
-    stages = [LEAST_PATIENCE] if problem.eliminates else [math.inf]
-    while stages:
-        limit = stages.pop(0)
-        point.most_work = limit * mdp.nnz if limit <= _FEW_CHECKS else math.inf
+    for limit in _CHECKS if problem.eliminates else (math.inf,):
         iterate(point, steps, log, limits, limit)
-        if point.is_done or limits.is_over or limit >= _MOST_WORK or len(log.seconds) >= limits.max_sweeps:
+        if point.is_done or limits.is_over or len(log.seconds) >= limits.max_sweeps:
             break
-        if limit == LEAST_PATIENCE:
-            few = patience(mdp)
-            stages = sorted(k for k in {few, *_CHECKS, _MOST_WORK} if k > max(few - 1, limit))
-        cheap = point.work * (1.0 if limit <= _FEW_CHECKS else _SHARE_OF_WORK)
-        if limit >= few and operations(mdp, cheap) <= cheap:
+        if operations(mdp, _SHARE_OF_WORK * point.work) < np.inf:
             break
     return _closed(problem, is_last=not problem.eliminates)
 
@@ -252,7 +234,6 @@ def evaluate_further(problem: Total) -> Exact | Unsolved:
     if point.is_done:
         return problem.found
     if len(log.seconds) < problem.limits.max_sweeps:
-        point.most_work = math.inf
         iterate(point, steps, log, problem.limits)
     return _closed(problem, is_last=True)
 

@@ -56,7 +56,8 @@ class Iteration:
         # is below 1. With such states, undiscounted sweeps might not find the optimal values.
         self.endless: np.ndarray | None = None
         self.is_at_floor = False  # True if rounding can explain the changes in the last sweep
-        self.proved_choice: np.ndarray | None = None  # policy chosen by `settle`. If None, the first best rows
+        # Policy chosen by `settle`. If None, the first best rows of `q`.
+        self.proved_choice: np.ndarray | None = None
         self.log = Log()
         self.v = np.concatenate([np.zeros(mdp.n_states), payoff.end])
         # Row values, and the first row of each state with the largest value. Consistent with `v` only after `close`.
