@@ -67,11 +67,7 @@ DEEP_KERNELS = {"equilibrium/exploitation/_belief_tree.py: branch", "punish/stat
 # The file whose names are packages that are imported on first use.
 LAZY = "runtime/lazy_modules.py"
 # Folders and files of rooms, from the ground to the top: each imports only those before it.
-FLOORS = {
-    "mdp": ("arrays", "model", "graph", "chain", "bounds", "methods", "ladder", "objectives", "conversion", "toolbox")
-}
-# Files whose names are those of another library.
-FOREIGN = "mdp/toolbox/"
+FLOORS = {"mdp": ("arrays", "model", "graph", "chain", "bounds", "methods", "ladder", "objectives", "conversion")}
 # Packages for other games, which the rest of the package does not need, and the files that offer them.
 WING = ("punish_fast.games", "punish_fast.play.games", "punish_fast.cli.games")
 DOORS = {"cli/installation/warmup.py", "cli/playing/serve.py"}
@@ -331,8 +327,7 @@ def functions_of(tree: ast.Module) -> list[str]:
 
 
 def test_a_public_class_or_kernel_has_its_name_alone():
-    own = [name for name in FILES if not name.startswith(FOREIGN)]
-    report([names_with_several_homes(own, classes_of), names_with_several_homes(KERNEL_FILES, functions_of)])
+    report([names_with_several_homes(FILES, classes_of), names_with_several_homes(KERNEL_FILES, functions_of)])
 
 
 def parameters_of(function: ast.FunctionDef) -> int:

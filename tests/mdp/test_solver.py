@@ -15,7 +15,7 @@ from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.bounds.stopping_rule import Contraction, discounted
 from punish_fast.mdp.methods.value_iteration import Layered
 from punish_fast.mdp.model.limits import METHODS, SWEEP_METHODS, SolveError
-from punish_fast.mdp.model.mdp import from_rows
+from punish_fast.mdp.model.mdp import MDP, from_rows
 from punish_fast.mdp.model.outcomes import Payoff
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
@@ -417,3 +417,24 @@ def test_costs_are_minimized_by_every_objective(layers):
     assert saved[-1].min() > 0
     with pytest.raises(SolveError, match=r"^maximize: False is not allowed with the objective reach-probability; use"):
         solve(mdp, objective="reach-probability", maximize=False)
+
+
+FOREST = [[[0.1, 0.9, 0.0], [0.1, 0.0, 0.9], [0.1, 0.0, 0.9]], [[1.0, 0.0, 0.0]] * 3], [[0, 0], [0, 1], [4, 2]]
+SMALL = [[[0.5, 0.5], [0.8, 0.2]], [[0.0, 1.0], [0.1, 0.9]]], [[5, 10], [-1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("example", "discount", "values", "actions"),
+    [
+        # Without a fire, an old forest pays 4 per year. In the small process, x = 10 + .9 y and y = -1 + .72 x + .18 y.
+        (FOREST, 0.9, [26.244, 29.484, 33.484], [0, 0, 0]),
+        (FOREST, 0.96, [74.6496, 78.1056, 82.1056], [0, 0, 0]),
+        (SMALL, 0.9, [1825 / 43, 1550 / 43], [1, 0]),
+    ],
+)
+def test_examples_of_pymdptoolbox_have_their_policies_and_optimal_values(example, discount, values, actions):
+    mdp = MDP.from_dense(*map(np.array, example))
+    found = solve(mdp, discount)
+    assert found.v == pytest.approx(values, abs=1e-9)
+    assert mdp.action[found.choice].tolist() == actions
+    assert example is FOREST or average_reward(mdp).gain == pytest.approx([35 / 9, 35 / 9])
