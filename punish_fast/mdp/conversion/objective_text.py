@@ -47,7 +47,7 @@ _MOST_LISTED = 8
 
 
 class ObjectiveError(PunishFastError, ValueError):
-    """Raised for an invalid or unsupported objective, or an unknown label or reward. The message has the reason."""
+    """Raised for an invalid or unsupported objective, or an unknown label or reward."""
 
 
 @dataclass(frozen=True, eq=False)

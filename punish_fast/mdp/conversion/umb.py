@@ -59,15 +59,15 @@ def export_umb(
     Args:
         path: Output file.
         mdp: The MDP. Its terminals become the last states of the file. Actions keep their names.
-        labels: Mask of the states with each label, bool ``[n_states]``, or ``[n_columns]`` to include terminals. The
-            label ``init`` marks the initial states, by default state 0.
+        labels: States with each label: bool ``[n_states]``, or ``[n_columns]`` to include terminals, or a list of names
+            of states. The label ``init`` marks the initial states, by default state 0.
         rewards: Rewards ``[n_rows]`` by name. Terminals do not pay them. By default, the only reward is ``reward``, the
             reward of the MDP, which includes rewards and values of terminals.
         index: Further entries of ``index.json``. Entries of ``file-data`` are added to those of this package.
         members: Content of further members of the archive by name, uint8 in any number of dimensions.
 
     Raises:
-        SolveError: If a label has the wrong shape or dtype.
+        SolveError: If a label has the wrong shape or dtype, or contains an unknown name.
         ArgumentError: If a reward has the wrong shape or dtype, or no state is initial.
         ModelError: If the arrays of ``mdp`` are inconsistent.
         OutputError: If the path is not writable.

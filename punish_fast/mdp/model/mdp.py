@@ -177,8 +177,9 @@ class MDP(StoredProcess):
         """Return the Markov chain of a policy, an MDP with one row in each state.
 
         Args:
-            policy: Probability of each row in its state, float64 ``[n_rows]``; row of each state, int64 ``[n_states]``,
-                such as `Solution.choice`; or, by name, ``{state: action}`` or ``{state: {action: probability}}``.
+            policy: Probability of each row in its state, float64 ``[n_rows]``, or row of each state, int64
+                ``[n_states]``, such as `Solution.choice`. A dictionary ``{state: action}`` or ``{state: {action:
+                probability}}`` with the names of all states is also allowed.
 
         Returns:
             The chain. Its action labels are those of the first row that the policy takes in each state.

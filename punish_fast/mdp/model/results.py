@@ -39,12 +39,9 @@ class ModelRows:
 
 
 def row_probabilities(mdp: Process, policy: Any) -> Any:
-    """Convert a policy to row probabilities if it has one of two other forms.
+    """Convert a policy in one of the forms that `MDP.under` accepts to row probabilities, float64 ``[n_rows]``.
 
-    Args:
-        policy: Action of each state, or probability of each of its actions, by name, ``{state: action}`` or ``{state:
-            {action: probability}}``; rows of an MDP, int64 ``[n_states]``, such as `Solution.choice`; or row
-            probabilities.
+    Return any other value unchanged.
 
     Raises:
         SolveError: If a state or action is unknown.

@@ -84,8 +84,8 @@ def stay_probability(
 
     Args:
         mdp: The MDP. Its rewards are ignored.
-        safe: bool ``[n_states]``, or ``[n_columns]`` to include terminals, which are safe by default, or a list of
-            names of states.
+        safe: bool ``[n_states]``, or ``[n_columns]`` to include terminals, which are safe by default. A list of names
+            of states is also allowed. Terminals are then safe.
         n_steps: Number of steps, at least 0. Unlimited by default.
         maximize: If False, find the minimum probability.
         tolerance: Stop at this error bound, by default 1e-10. Ignored if the number of steps is limited.
