@@ -101,10 +101,7 @@ class Progress:
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
         """Report an exploiter's progress: the number of responses, games or iterations, and a win probability."""
-        text = {
-            "bayes": f"{number:,} games, {win_probability:.2%} won",
-            "upper bound": f"iteration {number}, no opponent wins more than {win_probability:.2%}",
-        }.get(stage, f"response {number}, the best so far wins {win_probability:.2%}")
+        text = f"response {number}, the best so far wins {win_probability:.2%}"
         self.show(f"{stage}: {text} ({self.seconds:.1f} s)")
 
     @contextmanager

@@ -35,12 +35,12 @@ _MOST_ROWS, _LONG = 50, 100
 # Width of the progress line currently shown on the terminal.
 _width = 0
 # Fields printed as percentages, and fields printed in scientific notation.
-_CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "second", "upper_bound"}
+_CHANCES = {"exploiters", "exploiter_wins", "first", "probability", "second"}
 _CHANCES |= {"draw_share", "random_vs_random", "win_rate", "win_share", "win", "tie", "loss", "keeps_value"}
 _CHANCES |= {"keeps_choice", "best_score"}
 # Fields that determine the format of all their entries.
 _SHARED = _CHANCES | {"seconds"}
-_BOUNDS = {"bayes_standard_error", "error_bound", "residual"}
+_BOUNDS = {"error_bound", "residual"}
 
 
 class UsageError(PunishFastError):

@@ -28,8 +28,8 @@ _COMMANDS = (
     "equilibrium --rules tiny --iterations 2 --information memory -o FOLDER/memory.h5",
     "arena --rules tiny random careful",
     "arena --rules tiny --games 20 random careful --db FOLDER/games.db",
-    "exploit --rules tiny --upper-bound random",
-    "exploit --exploiter belief --exploiter bayes --upper-bound FOLDER/memory.h5",
+    "exploit --rules tiny random",
+    "exploit --exploiter belief --bracket FOLDER/memory.h5",
     "lessons FOLDER/memoryless.h5",
     "practice naive --rules tiny -n 1",
     "play naive --rules tiny --db FOLDER/played.db",
@@ -69,13 +69,14 @@ def _compile_groups() -> None:
     """Compile the kernels that the first run of a command compiles on all cores."""
     from punish_fast.duel.graph import GRAPH
     from punish_fast.duel.simulator import SIMULATION
+    from punish_fast.equilibrium.exploitation.bracket import BRACKET
     from punish_fast.equilibrium.exploitation.exploiters import KERNELS
     from punish_fast.equilibrium.solver import LEARNING
     from punish_fast.play.punish.match import MATCH
     from punish_fast.runtime._jit import threads
     from punish_fast.runtime.compilation.kernel_files import compile_kernels
 
-    compile_kernels((*MATCH, *KERNELS, *GRAPH, SIMULATION, LEARNING), threads())
+    compile_kernels((*MATCH, BRACKET, *KERNELS, *GRAPH, SIMULATION, LEARNING), threads())
 
 
 def _run(words: list[str]) -> None:
