@@ -39,12 +39,12 @@ _AHEAD, _ASIDE = 0.7, 0.1
 
 
 class Seeded(NamedTuple):
-    """A random process, its goal, states to avoid, and a policy that reaches the goal."""
+    """A random process, its goal, states to avoid, and a policy."""
 
     mdp: MDP  # the process. No reward exceeds 1
     goal: np.ndarray  # bool ``[n_states]``, goal states
     avoid: np.ndarray  # bool ``[n_states]``, states to avoid, without goal states
-    guide: np.ndarray  # float64 ``[n_rows]``, a policy that reaches the goal from every state
+    guide: np.ndarray  # float64 ``[n_rows]``, policy: the first action of each state, or uniform in grids
 
 
 def make(kind: str, seed: int, largest: int = LARGEST) -> Seeded:

@@ -267,8 +267,8 @@ class MoveValue(NamedTuple):
 class Oracle(Protocol):
     """Perfect play in a two-player game: win as fast as possible, otherwise draw, otherwise lose as slowly as possible.
 
-    The default methods are for oracles whose `open` solves all positions. Oracles that search override `prepare` and
-    `known_values`.
+    By default, `prepare` and `known_values` assume that `open` has solved all positions. Oracles that search override
+    both.
     """
 
     is_quick: bool = True  # True if queries take negligible time after `open`.

@@ -265,7 +265,8 @@ class SolutionFile(CheckedFile):
 
         Args:
             space: States of the game, under the file's information model or a finer one.
-            temperature: Softmax temperature of an agent, in units of its values. If None, the agent plays its choices.
+            temperature: Softmax temperature of an agent, in units of its values. If None, the policy is the agent's
+                deterministic policy.
 
         Returns:
             float64 ``[n_rows]``, probability of each action in ``space.action``.

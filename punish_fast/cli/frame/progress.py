@@ -100,7 +100,7 @@ class Progress:
         self.show(f"{stage}: {step} {sweeps}, error bound {bound:.2e} ({rate:.1f}/s)")
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
-        """Report an exploiter's progress: the number of responses, games or iterations, and a win probability."""
+        """Report an exploiter's progress: its number of responses and the best win probability."""
         text = f"response {number}, the best so far wins {win_probability:.2%}"
         self.show(f"{stage}: {text} ({self.seconds:.1f} s)")
 

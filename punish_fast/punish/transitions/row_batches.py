@@ -44,7 +44,7 @@ class MadeRows(NamedTuple):
 
 
 class RowBuilder:
-    """Computes the rows of a game against a given enemy."""
+    """Builder of the transition tensor's rows against a given enemy."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
         """Prepare the enemy's policy. ``policy``, float64 ``[n_rows]``, defaults to the uniform policy."""
