@@ -16,7 +16,7 @@ def twin_of(state: State) -> reference.State:
     return reference.State(*state)
 
 
-def strategy_of(space: StateSpace, policy: np.ndarray) -> reference.Strategy:
+def strategy_of(space: StateSpace, policy: np.ndarray) -> dict[reference.State, dict[int, Fraction]]:
     """``policy`` in the form of the exact model, without rounding."""
     chosen = {}
     for state in range(space.n_states):

@@ -42,6 +42,10 @@ BRIEF = TINY._replace(
 )
 # All cards are played in a measure, unless a player who rests keeps one. Few states leave a choice.
 LASTING = TINY._replace(copies=(0, 2, 0, 2, 1), reveal_size=0, feints=0, hp=2, healing=1)
+# A player keeps one of two cards after every breath, so an opponent is rarely certain of the kept card.
+HIDING = TINY._replace(copies=(0, 2, 1, 2, 1), reveal_size=0, feints=0, breaths=1)
+# Hands of three cards and measures of three breaths, in which only a player who rests keeps a card.
+LARGER = TINY._replace(copies=(2, 2, 1, 2, 2), hand_size=3, feints=0, hp=1, breaths=3)
 
 # For tests that check every state of a game: a third of the examples of the profile.
 few = settings(max_examples=settings().max_examples // 3)

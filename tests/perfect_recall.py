@@ -1,0 +1,158 @@
+"""Win probability of the best opponent with perfect recall, slow and exact, to check bounds on exploitability.
+
+The opponent knows a policy and remembers every card that it has seen since the first deal. The module enumerates its
+observations in the exact model of ``duel_twin.py`` and updates a *belief*: a weight for every position, or between two
+measures for every node, that agrees with the observations. All weights are integers, because the policy's
+probabilities, the draws and the deals have common denominators. A game can last any number of measures. If it is cut
+off after ``n`` measures, two bounds take its place: for an upper bound, the enemy's kept hand is shown before every
+later deal, and for a lower bound, the opponent guesses this hand and counts all other hands as losses. Both bounds are
+exact fractions.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cache
+from math import gcd, lcm
+from typing import Any
+
+import duel_twin
+import numpy as np
+from exact import strategy_of
+
+from bench import reference
+from punish_fast.punish.states.space import StateSpace
+
+Belief = tuple[tuple[int, int], ...]  # indices of positions or nodes, ascending, and their weights
+WON = -1
+ONE = 2**60  # values at the cut are multiples of 1 / ONE, rounded outwards
+
+
+def denominator(probabilities: Iterable[Fraction]) -> int:
+    return lcm(*{p.denominator for p in probabilities})
+
+
+def normalized(weights: dict[int, int]) -> tuple[int, Belief]:
+    """The greatest common divisor of some weights, and the belief without this factor."""
+    factor = gcd(*weights.values())
+    return factor, tuple(sorted((index, weight // factor) for index, weight in weights.items()))
+
+
+class Laws:
+    """Deals and breaths of a game. Positions and nodes have indices, and probabilities are integers."""
+
+    def __init__(self, rules: Any) -> None:
+        self.rules = rules
+        layers, nodes = duel_twin.everything(rules)
+        begin = duel_twin.begin(rules)
+        self.positions = [position for layer in layers for position in layer]
+        index: dict[Any, int] = {then: i for i, then in enumerate([*self.positions, begin, *(nodes - {begin})])}
+        self.begin, index[reference.WIN] = index[begin], WON
+        deals = {index[node]: duel_twin.deal(rules, node) for node in nodes | {begin}}
+        self.per_deal = denominator(p for deal in deals.values() for p in deal.values())
+        self.deals = {
+            node: [(position.view, index[position], int(p * self.per_deal)) for position, p in deal.items()]
+            for node, deal in deals.items()
+        }
+        clashes = [list(self._clashes(position)) for position in self.positions]
+        self.per_draw = denominator(p for each in clashes for *_, p in each)
+        # For each position and action of the player: enemy's action, observation, successor and weight.
+        self.breaths: list[dict[int, list[tuple[int, Any, int, int]]]] = []
+        for each in clashes:
+            by_action = defaultdict(list)
+            for own, other, seen, then, p in each:
+                if then != reference.LOSS:
+                    by_action[own].append((other, seen, index[then], int(p * self.per_draw)))
+            self.breaths.append(by_action)
+        self.actions = [reference.legal_actions(rules, position.view) for position in self.positions]
+
+    def _clashes(self, position: duel_twin.Position) -> Any:
+        deck = duel_twin.deck_of(self.rules, position)
+        for own in reference.legal_actions(self.rules, position.view):
+            for other in reference.legal_actions(self.rules, duel_twin.enemy_view(position)):
+                for own_play, enemy_play, p in reference.clashes(own, other, deck):
+                    then = duel_twin.after(self.rules, position, own_play, enemy_play)
+                    yield own, other, (own_play, enemy_play), then, p
+
+
+laws_of = cache(Laws)
+
+
+class PerfectRecall:
+    """Exact bounds on the win probability of the best opponent with perfect recall of a policy."""
+
+    def __init__(self, space: StateSpace, policy: np.ndarray) -> None:
+        self.laws = laws_of(space.rules)
+        plays = strategy_of(space, policy)
+        mine = [plays[duel_twin.enemy_view(position)] for position in self.laws.positions]
+        shares = [{action: p / sum(play.values()) for action, p in play.items()} for play in mine]
+        per_action = denominator(p for play in shares for p in play.values())
+        self._plays = [{action: int(p * per_action) for action, p in play.items()} for play in shares]
+        self._per_breath = per_action * self.laws.per_draw
+        self._per_measure = self.laws.per_deal * self._per_breath**space.rules.breaths
+        self._known: dict[tuple[int, Belief], tuple[int, int]] = {}
+        self._shown = dict.fromkeys(self.laws.deals, (0, ONE))
+        change = ONE
+        while change > ONE >> 24:
+            shown = {node: self._measure(node) for node in self._shown}
+            change = max(abs(x - y) for node in shown for x, y in zip(shown[node], self._shown[node], strict=True))
+            self._shown = shown
+        self._known.clear()
+
+    def _measure(self, node: int) -> tuple[int, int]:
+        """Bounds times `ONE` at a known node, from those at the nodes after one measure."""
+        self._known.clear()
+        low, high = self._deal(1, ((node, 1),))
+        return low // self._per_measure, -(-high // self._per_measure)
+
+    def bounds(self, n_measures: int) -> tuple[Fraction, Fraction]:
+        """Lower and upper bound if a game is cut off after ``n_measures``."""
+        low, high = self._deal(n_measures, ((self.laws.begin, 1),))
+        scale = ONE * self._per_measure**n_measures
+        return Fraction(low, scale), Fraction(high, scale)
+
+    def _deal(self, left: int, belief: Belief) -> tuple[int, int]:
+        """Bounds times total weight, `ONE` and ``self._per_measure**left``, with ``left`` measures until the cut."""
+        if left == 0:
+            known = [(weight * self._shown[node][0], weight * self._shown[node][1]) for node, weight in belief]
+            return max(low for low, _ in known), sum(high for _, high in known)
+        if (left, belief) not in self._known:
+            dealt: defaultdict[Any, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+            for node, weight in belief:
+                for view, position, p in self.laws.deals[node]:
+                    dealt[view][position] += weight * p
+            self._known[left, belief] = self._total(left, 1, dealt)
+        return self._known[left, belief]
+
+    def _breath(self, left: int, number: int, belief: Belief) -> tuple[int, int]:
+        """The same bounds before breath ``number`` of a measure: those of the best actions."""
+        if (left, belief) not in self._known:
+            values = [self._act(left, number, belief, own) for own in self.laws.actions[belief[0][0]]]
+            self._known[left, belief] = max(low for low, _ in values), max(high for _, high in values)
+        return self._known[left, belief]
+
+    def _act(self, left: int, number: int, belief: Belief, own: int) -> tuple[int, int]:
+        seen: defaultdict[Any, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+        won = 0
+        for position, weight in belief:
+            play = self._plays[position]
+            for other, what, then, p in self.laws.breaths[position][own]:
+                share = weight * p * play.get(other, 0)
+                if then == WON:
+                    won += share
+                elif share:
+                    seen[what][then] += share
+        breaths = self.laws.rules.breaths
+        won *= ONE * self._per_breath ** (breaths - number) * self._per_measure ** (left - 1)
+        low, high = self._total(left, number + 1, seen)
+        return won + low, won + high
+
+    def _total(self, left: int, number: int, beliefs: dict[Any, defaultdict[int, int]]) -> tuple[int, int]:
+        """The sum of the bounds of beliefs, before breath ``number`` or between two measures."""
+        low = high = 0
+        for weights in beliefs.values():
+            factor, belief = normalized(weights)
+            is_over = number > self.laws.rules.breaths
+            values = self._deal(left - 1, belief) if is_over else self._breath(left, number, belief)
+            low, high = low + factor * values[0], high + factor * values[1]
+        return low, high
