@@ -46,8 +46,8 @@ class Laws:
         layers, nodes = duel_twin.everything(rules)
         begin = duel_twin.begin(rules)
         self.positions = [position for layer in layers for position in layer]
-        index: dict[Any, int] = {then: i for i, then in enumerate([*self.positions, begin, *(nodes - {begin})])}
-        self.begin, index[reference.WIN] = index[begin], WON
+        self.index = index = {then: i for i, then in enumerate([*self.positions, begin, *(nodes - {begin})])}
+        self.begin, index[reference.WIN] = begin, WON
         deals = {index[node]: duel_twin.deal(rules, node) for node in nodes | {begin}}
         self.per_deal = denominator(p for deal in deals.values() for p in deal.values())
         self.deals = {
@@ -93,7 +93,7 @@ class PerfectRecall:
         self._known: dict[tuple[int, Belief], tuple[int, int]] = {}
         self._shown = dict.fromkeys(self.laws.deals, (0, ONE))
         change = ONE
-        while change > ONE >> 24:
+        while change > ONE >> 12:
             shown = {node: self._measure(node) for node in self._shown}
             change = max(abs(x - y) for node in shown for x, y in zip(shown[node], self._shown[node], strict=True))
             self._shown = shown
@@ -105,10 +105,13 @@ class PerfectRecall:
         low, high = self._deal(1, ((node, 1),))
         return low // self._per_measure, -(-high // self._per_measure)
 
-    def bounds(self, n_measures: int) -> tuple[Fraction, Fraction]:
-        """Lower and upper bound if a game is cut off after ``n_measures``."""
-        low, high = self._deal(n_measures, ((self.laws.begin, 1),))
-        scale = ONE * self._per_measure**n_measures
+    def bounds(self, n_measures: int, belief: dict[Any, Fraction] | None = None) -> tuple[Fraction, Fraction]:
+        """Lower and upper bound if a game is cut off after ``n_measures``, for a belief about the node before them."""
+        belief = belief or {self.laws.begin: Fraction(1)}
+        per_node = denominator(belief.values())
+        weights = {self.laws.index[node]: int(p * per_node) for node, p in belief.items()}
+        low, high = self._deal(n_measures, tuple(sorted(weights.items())))
+        scale = ONE * per_node * self._per_measure**n_measures
         return Fraction(low, scale), Fraction(high, scale)
 
     def _deal(self, left: int, belief: Belief) -> tuple[int, int]:

@@ -87,8 +87,7 @@ def test_what_a_function_cannot_take_is_named():
         (lambda: pf.head_to_head(space, "naive", "random"), "graph: StateSpace is not allowed"),
         (lambda: pf.simulate(space, "naive", "random", 1, 1), "graph: StateSpace is not allowed"),
         (lambda: pf.best_response(space, "naive"), "graph: StateSpace is not allowed"),
-        (lambda: pf.bayes_response(space, "naive", "naive", 1, 1), "graph: StateSpace is not allowed"),
-        (lambda: pf.upper_bound(space, "naive"), "graph: StateSpace is not allowed"),
+        (lambda: pf.bracket(space, "naive"), "graph: StateSpace is not allowed"),
         (lambda: pf.Equilibrium(space), "graph: StateSpace is not allowed"),
     ):
         with pytest.raises((TypeError, ValueError), match=f"^{said}"):

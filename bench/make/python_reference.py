@@ -40,8 +40,7 @@ TOPICS = (
         "Duels, best responses, equilibria",
         GAME,
         "Exact and simulated results of duels, the strongest opponents of a policy, and approximate equilibria.",
-        "GameGraph head_to_head Duel simulate SimulationResult best_response Exploiter bayes_response BayesResult "
-        "upper_bound UpperBound Equilibrium",
+        "GameGraph head_to_head Duel simulate SimulationResult best_response Exploiter bracket Bracket Equilibrium",
     ),
     Topic(
         "files",

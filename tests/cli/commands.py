@@ -33,7 +33,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "export": ("agent.h5", "--to", "notebook-json"),
     "import": ("q.json", "--rules", "tiny"),
     "arena": ("random", "careful", "--rules", "tiny", "--games", "20", "--seed", "1"),
-    "exploit": ("random", "--rules", "tiny", "--upper-bound"),
+    "exploit": ("random", "--rules", "tiny", "--bracket"),
     "equilibrium": ("--rules", "tiny", "--iterations", "2"),
     "openings": ("agent.h5",),
     "lessons": ("strategy.h5",),

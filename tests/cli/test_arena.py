@@ -13,6 +13,7 @@ from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation import exploiters
 from punish_fast.equilibrium.exploitation.best_response import best_response
+from punish_fast.equilibrium.exploitation.bracket import bracket
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
 
@@ -138,16 +139,15 @@ def test_an_agent_is_exploited(run, graph):
     assert report["exploiters"] == expected
     assert 0.5 < expected["uniform-belief"] <= expected["belief"] == max(report["rounds"]["belief"])
     assert report["agent"] == "agent"
-    assert [report[name] for name in ("off_policy_weight", "games", "seed", "depth")] == [0.01, None, None, None]
+    assert [report[name] for name in ("off_policy_weight", "lower_bound", "first_actions")] == [0.01, None, {}]
 
 
 def test_exploiters_are_printed(run):
     done = run("exploit", "random", *TINY)
     assert (done.code, done.err) == (0, "")
     chances = re.findall(r"^  ([\w-]+) +([\d.]+)%  \w", done.out, re.MULTILINE)
-    assert [name for name, _ in chances] == ["uniform-belief", "belief", "memory", "bayes"]
+    assert [name for name, _ in chances] == ["uniform-belief", "belief", "memory"]
     assert all(float(chance) > 70 for _, chance in chances)
-    assert re.search(r"^  bayes: 20,000 games, seed 0; standard error 0\.\d\d%\.$", done.out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
@@ -155,7 +155,7 @@ def test_results_that_are_finished_are_printed_if_the_rest_is_interrupted(run, m
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(exploiters, "bayes_response", interrupted)
+    monkeypatch.setattr(exploiters._Series, "_remember", interrupted)
     done = run("exploit", "random", "--rules", "tiny", *as_json)
     assert done.code == 130
     assert re.search(r"^exploit: belief [\d.]+%, infers the hand from the agent's play$", done.err, re.MULTILINE)
@@ -163,7 +163,59 @@ def test_results_that_are_finished_are_printed_if_the_rest_is_interrupted(run, m
     finished = (
         json.loads(done.out)["exploiters"] if as_json else re.findall(r"^  ([\w-]+) +[\d.]+%", done.out, re.MULTILINE)
     )
-    assert list(finished) == ["uniform-belief", "belief", "memory"]
+    assert list(finished) == ["uniform-belief", "belief"]
+
+
+BRACKET = ("exploit", "random", *TINY, "--bracket")
+
+
+def test_the_win_rate_of_the_best_opponent_is_bracketed(run, graph):
+    report = run(*BRACKET, "--width", "0.1", "--json").report
+    found = bracket(graph, Player("random").policy(graph.space), width=0.001)
+    assert (report["lower_bound"], report["upper_bound"]) == (found.lower, found.upper)
+    assert report["width"] == pytest.approx(100 * found.width)
+    assert report["width"] <= 0.1
+    assert (report["iterations"], report["first_actions"]) == (found.iterations, found.first_actions)
+    assert (report["exploiters"], report["resume"]) == ({}, None)
+    done = run(*BRACKET, "--width", "0.1")
+    assert re.findall(r"^  (\w+) bound +([\d.]+%)  \w", done.out, re.MULTILINE) == [
+        ("lower", f"{found.lower:.2%}"),
+        ("upper", f"{found.upper:.2%}"),
+    ]
+    assert f"First action: {max(found.first_actions, key=lambda name: found.first_actions[name])} " in done.out
+
+
+def test_bounds_are_resumed_from_a_file(run, folder):
+    first = run(*BRACKET, "--width", "20", "--resume", "bounds.h5", "--json").report
+    assert first["resume"] == "bounds.h5"
+    whole = run(*BRACKET, "--width", "0.01", "--json").report
+    resumed = run(*BRACKET, "--width", "0.01", "--resume", "bounds.h5", "--json").report
+    assert first["width"] > 0.01 >= resumed["width"]
+    names = ("lower_bound", "upper_bound", "iterations", "first_actions")
+    assert [resumed[name] for name in names] == [whole[name] for name in names]
+    other = run("exploit", "careful", *TINY, "--bracket", "--resume", "bounds.h5")
+    other.refused("bounds.h5: contains bounds for another policy or other rules")
+    (folder / "text.h5").write_text("no bounds")
+    run(*BRACKET, "--resume", "text.h5").refused("text.h5")
+
+
+def test_a_time_limit_leaves_valid_bounds(run):
+    report = run(*BRACKET, "--width", "0", "--time", "0", "--json").report
+    assert 0 <= report["lower_bound"] <= report["upper_bound"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--width", "1"), "--width requires --bracket"),
+        (("--resume", "x.h5"), "--resume requires --bracket"),
+        (("--bracket", "--width", "-1"), "width: -1 is not allowed; it must be at least 0"),
+        (("--bracket", "--width", "nan"), "width: nan is not allowed"),
+        (("--bracket", "--time", "-2"), "time: -2 is not allowed; it must be at least 0"),
+    ],
+)
+def test_invalid_options_of_a_bracket_are_refused(run, words, said):
+    run("exploit", "random", *TINY, *words).refused(said)
 
 
 def test_chances_add_up_measure_by_measure():

@@ -51,7 +51,7 @@ RUNS = {
         "import s.json --rules tiny -o s.h5",
     ],
     ("exploit", "arena", "openings", "lessons"): [
-        "exploit strategy.h5 --upper-bound",
+        "exploit strategy.h5 --exploiter belief --bracket --resume bounds.h5",
         "arena random careful --rules tiny",
         "openings agent.h5",
         "lessons other-strategy.h5 --db true.db",

@@ -70,7 +70,7 @@ def is_output(parameter: Any) -> bool:
 
 def command_of(name: str, verb: Any, generator: random.Random) -> tuple[list[str], dict[str, str]]:
     arguments, variables = list(EXAMPLES.get(name, ())) if generator.random() < 0.7 else [], {}
-    options = [parameter for parameter in verb.params if parameter.name not in ("help", "upper_bound")]
+    options = [parameter for parameter in verb.params if parameter.name not in ("help", "bracket")]
     for parameter in generator.sample(options, min(len(options), generator.choice([0, 1, 1, 2, 3]))):
         value = value_for(parameter, generator)
         if parameter.param_type_name == "argument":

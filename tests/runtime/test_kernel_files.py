@@ -20,7 +20,7 @@ from numba.core.errors import TypingError
 from punish_fast.duel.evaluation import EVALUATION, outcome_distribution, simulate
 from punish_fast.duel.graph import GRAPH, GameGraph
 from punish_fast.duel.simulator import SIMULATION
-from punish_fast.equilibrium.exploitation.bayes import BAYES
+from punish_fast.equilibrium.exploitation.bracket import BRACKET, bracket
 from punish_fast.equilibrium.exploitation.exploiters import exploit
 from punish_fast.equilibrium.regret_iteration import RESPONSES
 from punish_fast.equilibrium.restricted_game import restrict
@@ -355,7 +355,7 @@ def test_processes_compile_each_kernel_once_even_if_one_is_killed(tmp_path):
     assert start(tmp_path).communicate(timeout=300)[0].split() == []
 
 
-GROUPS = (*MATCH, *TENSOR, POLICY_ROWS, SWEEPS, *GRAPH, EVALUATION, SIMULATION, RESPONSES, LEARNING, BAYES)
+GROUPS = (*MATCH, *TENSOR, POLICY_ROWS, SWEEPS, *GRAPH, EVALUATION, SIMULATION, RESPONSES, LEARNING, BRACKET)
 
 
 @WITH_JIT
@@ -367,7 +367,8 @@ def test_groups_compile_the_signatures_that_a_game_needs(graph):
     play_ahead(GameData(graph.space))
     simulate(graph, policy, policy, 4)
     outcome_distribution(graph, policy, policy)
-    exploit(GameGraph(graph.space), policy, ("uniform-belief", "belief", "bayes"))
+    exploit(GameGraph(graph.space), policy, ("uniform-belief", "belief"))
+    bracket(GameGraph(graph.space), policy, max_iterations=2)
     learner = Equilibrium(GameGraph(StateSpace(graph.space.rules, "memory")), share=0.5)
     learner.iterate()
     learner._mark()
