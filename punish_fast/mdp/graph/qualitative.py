@@ -170,10 +170,10 @@ class TransitionGraph:
         return np.asarray(np.logical_and.reduceat(columns[self._mdp.indices], self._mdp.indptr[:-1]))
 
 
-def columns_of(mdp: MDP, name: str, marks: Any) -> np.ndarray:
+def columns_of(mdp: MDP, name: str, marks: Any, terminals: bool = False) -> np.ndarray:
     """Convert a mask of states or columns, or a list of names, to a mask of columns, bool ``[n_columns]``.
 
-    None stands for no columns.
+    None stands for no columns. ``terminals`` is the mask of all terminals if ``marks`` is a mask of states.
     """
     columns = np.zeros(mdp.n_columns, dtype=bool)
     if marks is None:
@@ -189,7 +189,7 @@ def columns_of(mdp: MDP, name: str, marks: Any) -> np.ndarray:
     if marks.dtype != bool or marks.shape not in ((mdp.n_states,), (mdp.n_columns,)):
         allowed = f"bool ({mdp.n_states},), or ({mdp.n_columns},) with terminals"
         raise SolveError(f"{name}: {marks.dtype} {marks.shape}; it must be {allowed}")
-    columns[: len(marks)] = marks
+    columns[: len(marks)], columns[len(marks) :] = marks, terminals
     return columns
 
 

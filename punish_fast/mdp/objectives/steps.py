@@ -84,8 +84,8 @@ def stay_probability(
 
     Args:
         mdp: The MDP. Its rewards are ignored.
-        safe: bool ``[n_states]``, or ``[n_columns]`` to include terminals, which are safe by default. A list of names
-            of states is also allowed. Terminals are then safe.
+        safe: bool ``[n_states]``, or ``[n_columns]`` to include terminals, which are safe by default. A list of the
+            names of all safe states and terminals is also allowed.
         n_steps: Number of steps, at least 0. Unlimited by default.
         maximize: If False, find the minimum probability.
         tolerance: Stop at this error bound, by default 1e-10. Ignored if the number of steps is limited.
@@ -106,9 +106,7 @@ def stay_probability(
         array([0.25, 0.  ])
     """
     check_arrays(mdp, maximize)
-    unsafe = ~columns_of(mdp, "safe", safe)
-    if len(safe) < mdp.n_columns:
-        unsafe[mdp.n_states :] = False
+    unsafe = ~columns_of(mdp, "safe", safe, terminals=True)
     if n_steps is None:
         found = reach_probability(mdp, unsafe, not maximize, tolerance=tolerance)
     else:
