@@ -111,9 +111,9 @@ def test_storm_finds_the_same_values(tmp_path):
         ),
         ({"a": np.array([1, 0])}, None, r"^labels: 'a': int64 \(2,\); it must be bool"),
         ({"init": np.zeros(2, dtype=bool)}, None, r"^labels: init marks no state; at least one must be initial$"),
-        (None, {"a": [1.0]}, r"^rewards: 'a' must be 4 finite numbers, one for each row$"),
-        (None, {"a": [1.0, 2.0, np.nan, 0.0]}, r"^rewards: 'a' must be 4 finite numbers"),
-        (None, {"a": np.ma.masked_equal([1.0, 2.0, 0.0, 0.0], 0.0)}, r"^rewards: 'a' must be 4 finite numbers"),
+        (None, {"a": [1.0]}, r"^rewards: 'a': must be 4 finite numbers$"),
+        (None, {"a": [1.0, 2.0, np.nan, 0.0]}, r"^rewards: 'a': must be 4 finite numbers"),
+        (None, {"a": np.ma.masked_equal([1.0, 2.0, 0.0, 0.0], 0.0)}, r"^rewards: 'a': has masked entries"),
     ],
 )
 def test_wrong_labels_and_rewards_are_refused(tmp_path, labels, rewards, message):

@@ -292,6 +292,14 @@ def numbers(name: str, given: Any, error: type[PunishFastError] = ModelError) ->
     raise error(f"{name}: must be an array of real numbers")
 
 
+def finite_numbers(name: str, given: Any, lengths: tuple[int, ...], error: type[PunishFastError]) -> np.ndarray:
+    """Convert finite numbers to a float64 vector that has one of the given lengths."""
+    array = numbers(name, given, error)
+    if array.ndim != 1 or len(array) not in lengths or not np.isfinite(array).all():
+        raise error(f"{name}: must be {' or '.join(map(str, dict.fromkeys(lengths)))} finite numbers")
+    return array
+
+
 def vector(name: str, given: Any) -> np.ndarray:
     """Convert real numbers to a float64 vector."""
     array = numbers(name, list(given) if isinstance(given, Iterable) and not hasattr(given, "dtype") else given)

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.arrays.construction import finite_numbers
 from punish_fast.mdp.graph.qualitative import columns_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays
 from punish_fast.runtime import __version__
@@ -63,7 +64,7 @@ def export_umb(
             of states. The label ``init`` marks the initial states, by default state 0.
         rewards: Rewards ``[n_rows]`` by name. Terminals do not pay them. By default, the only reward is ``reward``, the
             reward of the MDP, which includes rewards and values of terminals.
-        index: Further entries of ``index.json``. Entries of ``file-data`` are added to those of this package.
+        index: Further entries of ``index.json``. Entries of ``file-data`` are added to this package's entries.
         members: Content of further members of the archive by name, uint8 in any number of dimensions.
 
     Raises:
@@ -98,8 +99,9 @@ def export_umb(
     is_initial = marks.pop(INITIAL, np.arange(n_states) == 0)
     if not is_initial.any():
         raise ArgumentError(f"labels: {INITIAL} marks no state; at least one must be initial")
-    pays = {name: (_numbers(name, numbers, n_rows), 0 * paid) for name, numbers in (rewards or {}).items()}
-    pays = {"reward": (mdp.reward, paid)} if rewards is None else pays
+    pays = {"reward": (mdp.reward, paid)} if rewards is None else {}
+    for name, given in (rewards or {}).items():
+        pays[name] = finite_numbers(f"rewards: {shown(name)}", given, (n_rows,), ArgumentError), 0 * paid
     used = np.unique(mdp.action)
     action = np.searchsorted(used, mdp.action).astype(np.uint32)
     names = [str(mdp.names.action(label)).encode() for label in used.tolist()]
@@ -160,14 +162,6 @@ def _key(name: str, names: Iterable[str]) -> str:
 def _described(names: Iterable[str], kind: str, number: dict[str, Any]) -> dict[str, Any]:
     """Describe annotations of states or choices."""
     return {_key(name, names): {"alias": name, "applies-to": [kind], "type": number} for name in names}
-
-
-def _numbers(name: str, given: Any, n_rows: int) -> np.ndarray:
-    numbers = np.asarray(given)
-    is_valid = numbers.dtype.kind in "fiu" and numbers.shape == (n_rows,) and np.isfinite(numbers).all()
-    if np.ma.is_masked(given) or not is_valid:
-        raise ArgumentError(f"rewards: {shown(name)} must be {n_rows} finite numbers, one for each row")
-    return numbers
 
 
 def _bits(flags: np.ndarray) -> tuple[str, np.ndarray]:

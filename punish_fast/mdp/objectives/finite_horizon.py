@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import numbers
+from punish_fast.mdp.arrays.construction import finite_numbers
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds.stopping_rule import terminals_one_step_earlier
 from punish_fast.mdp.chain.induced_chain import reward_rounding
@@ -136,7 +136,7 @@ def finite_horizon(
     check_whole("n_steps", n_steps)
     discount = discount_of(discount)
     if terminal_value is not None:
-        terminal_value = numbers("terminal_value", terminal_value, SolveError)
+        terminal_value = finite_numbers("terminal_value", terminal_value, (mdp.n_states, mdp.n_columns), SolveError)
     if policy is not None:
         found = finite_horizon(mdp.under(policy), n_steps, discount, terminal_value, keep_all)
         steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps
@@ -176,8 +176,6 @@ def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
     """Return the values of all columns after the last step."""
     v = np.zeros(mdp.n_columns)
     if terminal_value is not None:
-        if terminal_value.shape not in ((mdp.n_states,), (mdp.n_columns,)) or not np.isfinite(terminal_value).all():
-            raise SolveError(f"terminal_value: must be {mdp.n_states} or {mdp.n_columns} finite numbers")
         v[: len(terminal_value)] = terminal_value
     ends, last = mdp.terminal_value, v[mdp.n_states :]
     if ends is not None:

@@ -23,7 +23,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from punish_fast.mdp.arrays.construction import numbers
+from punish_fast.mdp.arrays.construction import finite_numbers
 from punish_fast.mdp.arrays.policy import check_policy
 from punish_fast.mdp.bounds.stopping_rule import positive_terminals, terminal_values
 from punish_fast.mdp.graph.row_selection import first_marked
@@ -104,11 +104,9 @@ def solve(
     discount, _ = options.check_options(discount, method, tolerance, sweeps, objective)
     within = options.limits_of(tolerance, limits)
     if initial_values is not None:
-        initial_values = numbers("initial_values", initial_values, SolveError)
+        initial_values = finite_numbers("initial_values", initial_values, (mdp.n_states,), SolveError)
         if method == options.JACOBI:
             raise SolveError("initial_values: not allowed with the method jacobi")
-        if initial_values.shape != (mdp.n_states,) or not np.isfinite(initial_values).all():
-            raise SolveError(f"initial_values: must be {mdp.n_states} finite numbers")
     if discount is None:
         discount = 1.0 if objective == "reach-probability" else DEFAULT_DISCOUNT
     paid = mdp
