@@ -174,7 +174,8 @@ def fill_redeals(blocks, layout, places, reshuffles, layers, rows):
 
     ``layers`` contains the layer between two measures and the first layer. All blocks of the first layer have the
     same statuses, so they have the block kind 0 (see ``_space.py``). States that differ only in HP have the same deals.
-    Deals are listed without the kept cards, so that blocks can share deals. The kernel is fastest if blocks with the same discard pile and the same size of the hand are adjacent.
+    Deals are listed without the kept cards, so that blocks can share deals. The kernel is fastest if blocks with the
+    same discard pile and the same size of the hand are adjacent.
     """
     layer, opening = layers
     state_ptr, indptr, indices, data_ptr, data, _, first_row = rows
