@@ -173,7 +173,7 @@ class TransitionGraph:
 def columns_of(mdp: MDP, name: str, marks: Any, terminals: bool = False) -> np.ndarray:
     """Convert a mask of states or columns, or a list of names, to a mask of columns, bool ``[n_columns]``.
 
-    None stands for no columns. ``terminals`` is the mask of all terminals if ``marks`` is a mask of states.
+    None stands for no columns. If ``marks`` is a mask of states, all terminals are marked if ``terminals`` is True.
     """
     columns = np.zeros(mdp.n_columns, dtype=bool)
     if marks is None:
