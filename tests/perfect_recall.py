@@ -46,7 +46,10 @@ class Laws:
         layers, nodes = duel_twin.everything(rules)
         begin = duel_twin.begin(rules)
         self.positions = [position for layer in layers for position in layer]
-        self.index = index = {then: i for i, then in enumerate([*self.positions, begin, *(nodes - {begin})])}
+        index: dict[Any, int] = {}
+        for then in (*self.positions, begin, *(nodes - {begin})):
+            index[then] = len(index)
+        self.index = index
         self.begin, index[reference.WIN] = begin, WON
         deals = {index[node]: duel_twin.deal(rules, node) for node in nodes | {begin}}
         self.per_deal = denominator(p for deal in deals.values() for p in deal.values())

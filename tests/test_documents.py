@@ -31,6 +31,7 @@ SHORTER = {
     "equilibrium -o": "equilibrium --rules tiny --iterations 2 -o",
     "arena naive random": "arena --rules tiny naive random",
     "exploit naive": "exploit naive --rules tiny",
+    "exploit bot.h5 --bracket": "exploit bot.h5 --bracket --time 5",
     "bench.make.lessons equilibrium.h5": "bench.make.lessons equilibrium.h5 --page lessons.md",
     "punish-fast serve": "punish-fast serve --port 0 --check",
     "punish-fast games play": "punish-fast games play < /dev/null",
