@@ -39,12 +39,8 @@ Rungs:
     decimals (`Total`): Policy iteration with decimal numbers. Longer trajectories require more digits.
         for: discounted and total rewards, and probabilities
         limits: 200 policies, and 5e7 digits in the process and the factors
-        next: the smallest bound so far, or more sweeps
-    bound of the elimination (`Total`): The values of the elimination, if sweeps have a larger bound.
-        for: discounted rewards
-        limits: none
         next: more sweeps, because a smaller bound is possible
-    further policy evaluation (`Total`): Continued policy evaluation. A bound set by rounding errors is accepted.
+    further policy evaluation (`Total`): Continued policy evaluation, unless an elimination has a smaller bound.
         for: discounted rewards
         limits: the maximum number of sweeps
         next: none
@@ -53,7 +49,7 @@ Rungs:
         limits: the maximum number of sweeps over a component
         next: a loose bound
     loose bound (`Total`): The values of the elimination.
-        for: total rewards and probabilities
+        for: total rewards, probabilities and values above 1e150
         limits: an error bound of 1e-3 times the largest value
         next: none
     sweeps within end components (`Gains`): Sweeps over all end components together.
@@ -85,7 +81,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.mdp.methods.layered_sweeps import Layers, sweep_layers
-from punish_fast.mdp.methods.totals import Total, accept_bound, accept_loose_bound
+from punish_fast.mdp.methods.totals import Total, accept_loose_bound
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.outcomes import Unsolved
 
@@ -118,10 +114,9 @@ def rungs() -> Iterator[Rung]:
 
     yield Rung("fractions", Total, use_fractions, lambda p: p.eliminates)
     yield Rung("decimals", Total, use_decimals, lambda p: p.eliminates)
-    yield Rung("bound of the elimination", Total, accept_bound, lambda p: p.discount < 1)
     yield Rung("further policy evaluation", Total, evaluate_further, lambda p: p.sweeps_policies and p.eliminates)
     yield Rung("further sweeps over components", Total, sweep_components_further, lambda p: p.sweeps_components)
-    yield Rung("loose bound", Total, accept_loose_bound, lambda p: p.discount == 1)
+    yield Rung("loose bound", Total, accept_loose_bound, lambda p: not p.sweeps_policies)
     from punish_fast.mdp.methods import component_gains as gains
 
     yield Rung("sweeps within end components", gains.Gains, gains.sweep_gains)

@@ -229,10 +229,11 @@ def evaluate_policies(problem: Total) -> Exact | Unsolved:
 
 
 def evaluate_further(problem: Total) -> Exact | Unsolved:
-    """Continue until the goal or the maximum number of backups is reached."""
+    """Continue until the goal or the maximum number of backups, unless an elimination has a smaller bound."""
     point, steps, log = problem.evaluation
-    if point.is_done:
-        return problem.found
+    best = min(problem.found, problem.eliminated, key=lambda each: each.error_bound)
+    if point.is_done or best is not problem.found:
+        return best
     if len(log.seconds) < problem.limits.max_sweeps:
         iterate(point, steps, log, problem.limits)
     return _closed(problem, is_last=True)

@@ -66,13 +66,6 @@ def least_bound(found: Exact) -> float:
     return PRECISION * largest if np.isfinite(largest) else 0.0
 
 
-def accept_bound(problem: Total) -> Exact | Unsolved:
-    """Return the values of an elimination if sweeps have a larger bound."""
-    if problem.eliminated.error_bound < problem.found.error_bound:
-        return problem.eliminated
-    return Unsolved("sweeps have a smaller bound")
-
-
 def accept_loose_bound(problem: Total) -> Exact | Unsolved:
     """Return the values of an elimination if their error bound is at most 1e-3 of the largest value."""
     found = problem.eliminated
