@@ -26,8 +26,7 @@ class ChainEntries(NamedTuple):
 class ReducedChain(NamedTuple):
     """Factors of a chain's matrix."""
 
-    # int64 ``[n_states]``, start of each position's entries in ``later``; equals ``end`` in a dense matrix
-    begin: np.ndarray
+    begin: np.ndarray  # int64 ``[n_states]``, start of each position's entries in ``later``
     end: np.ndarray  # int64 ``[n_states]``, end of these entries
     later: np.ndarray  # int32 ``[n_later]``, later positions connected with each position when it is eliminated
     # float64 ``[n_later]``, probability of moving from the later position to this one, divided by the pivot of this one
@@ -35,10 +34,6 @@ class ReducedChain(NamedTuple):
     onto: np.ndarray  # float64 ``[n_later]``, probability of moving from this position to the later one
     # float64 ``[n_states]``, probability of moving to any later position, another component or a terminal
     pivot: np.ndarray
-    # int64 ``[n_components]``, start of each component's dense matrix, ``[m, m + 1]`` in row-major order: below the
-    # diagonal as in ``into``, above it as in ``onto``, and in the last column the probability of leaving the component
-    dense_ptr: np.ndarray
-    dense: np.ndarray  # float64, entries of dense matrices
 
 
 @kernel
@@ -60,11 +55,13 @@ def transpose_later(begin, end, later, ptr, owner, at):
 
 
 @kernel
-def reduce_chain(chain, reduced, earlier, leak, row):
+def reduce_chain(chain, reduced, earlier, leak, row, dense_ptr, matrices):
     """Compute the sparse factors, and fill the dense matrices that are eliminated afterwards.
 
-    ``earlier`` contains the results of `transpose_later`. ``leak``, ``[n_states]``, receives the probability of leaving
-    the component from each position in the sparse part. The work array ``row``, ``[n_states]``, must contain zeros.
+    ``matrices[dense_ptr[c]:dense_ptr[c + 1]]`` is the dense matrix of component ``c``, ``[m, m + 1]`` in row-major
+    order, whose last column is the probability of leaving the component. ``earlier`` contains the results of
+    `transpose_later`. ``leak``, ``[n_states]``, receives the probability of leaving the component if the position is
+    not dense. ``row``, ``[n_states]``, must contain zeros.
     """
     ptr, owner, at = earlier
     later, into, onto, pivot = reduced.later, reduced.into, reduced.onto, reduced.pivot
@@ -81,6 +78,8 @@ def reduce_chain(chain, reduced, earlier, leak, row):
                     row[k] += chain.data[q]
             for t in range(ptr[i], ptr[i + 1]):
                 k = owner[t]
+                if k >= dense:
+                    break
                 if row[k] != 0.0:
                     share = row[k] / pivot[k]
                     row[k], into[at[t]] = 0.0, share
@@ -96,11 +95,11 @@ def reduce_chain(chain, reduced, earlier, leak, row):
                     row[later[q]] = 0.0
                 pivot[i] = out
             else:
-                begin = reduced.dense_ptr[c] + (i - dense) * (last - dense + 1)
+                begin = dense_ptr[c] + (i - dense) * (last - dense + 1)
                 for j in range(dense, last):
-                    reduced.dense[begin + j - dense] = row[j]
+                    matrices[begin + j - dense] = row[j]
                     row[j] = 0.0
-                reduced.dense[begin + last - dense] = out
+                matrices[begin + last - dense] = out
 
 
 @kernel
@@ -124,9 +123,9 @@ def reduce_panel(matrix, pivot, begin, end):
 @kernel
 def solve_reduced(chain, reduced, r, x):
     """Set ``x``, indexed by position, to the solution for the right-hand side ``r``, indexed by state."""
-    begin, end, later = reduced.begin, reduced.end, reduced.later
+    begin, end, later, into, onto, pivot = reduced
     for c in range(len(chain.dense)):
-        first, dense, last = chain.first[c], chain.dense[c], chain.first[c + 1]
+        first, last = chain.first[c], chain.first[c + 1]
         for i in range(first, last):
             state = chain.state[i]
             total = r[state]
@@ -135,40 +134,23 @@ def solve_reduced(chain, reduced, r, x):
                 if column < len(r) and chain.position[column] < first:
                     total += chain.data[q] * x[chain.position[column]]
             x[i] = total
-        for k in range(first, dense):
+        for k in range(first, last):
             for q in range(begin[k], end[k]):
-                x[later[q]] += reduced.into[q] * x[k]
-        width = last - dense + 1
-        for i in range(dense, last):
-            at = reduced.dense_ptr[c] + (i - dense) * width - dense
-            for k in range(dense, i):
-                x[i] += reduced.dense[at + k] * x[k]
-        for k in range(last - 1, dense - 1, -1):
-            at = reduced.dense_ptr[c] + (k - dense) * width - dense
-            total = x[k]
-            for j in range(k + 1, last):
-                total += reduced.dense[at + j] * x[j]
-            x[k] = total / reduced.pivot[k]
-        for k in range(dense - 1, first - 1, -1):
+                x[later[q]] += into[q] * x[k]
+        for k in range(last - 1, first - 1, -1):
             total = x[k]
             for q in range(begin[k], end[k]):
-                total += reduced.onto[q] * x[later[q]]
-            x[k] = total / reduced.pivot[k]
+                total += onto[q] * x[later[q]]
+            x[k] = total / pivot[k]
 
 
 @kernel
-def weigh_states(chain, reduced, weight):
+def weigh_states(reduced, weight):
     """Set ``weight``, indexed by position, to the stationary weights of a chain with one component and no terminals."""
-    n, dense = len(weight), chain.dense[0]
-    width = n - dense + 1
-    for k in range(n - 1, -1, -1):
-        total = 1.0 if k == n - 1 else 0.0
-        if k < dense:
-            for q in range(reduced.begin[k], reduced.end[k]):
-                total += reduced.into[q] * weight[reduced.later[q]]
-        else:
-            for i in range(k + 1, n):
-                total += reduced.dense[reduced.dense_ptr[0] + (i - dense) * width + k - dense] * weight[i]
+    for k in range(len(weight) - 1, -1, -1):
+        total = 1.0 if k == len(weight) - 1 else 0.0
+        for q in range(reduced.begin[k], reduced.end[k]):
+            total += reduced.into[q] * weight[reduced.later[q]]
         weight[k] = total
 
 

@@ -52,7 +52,7 @@ class EliminationOrder(NamedTuple):
     first: np.ndarray  # int64 ``[n_components + 1]``, first position of each component
     dense: np.ndarray  # int64 ``[n_components]``, first position of each component in its dense matrix
     begin: np.ndarray  # int64 ``[n_states]``, start of each position's list in ``later``
-    end: np.ndarray  # int64 ``[n_states]``, end of each position's list, which is empty in a dense matrix
+    end: np.ndarray  # int64 ``[n_states]``, end of each position's list
     later: np.ndarray  # int32, later positions connected with each position when it is eliminated
     operations: float  # Cost of ordering and elimination, in multiplications in a sparse matrix
 
@@ -87,9 +87,14 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
     position = np.empty(n, dtype=np.int32)
     position[state] = np.arange(n, dtype=np.int32)
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    ranks = rank[state]
-    begin, end = np.where(ranks < 0, 0, ptr[ranks]), np.where(ranks < 0, 0, ptr[ranks + 1])
-    return EliminationOrder(state, position, first, first[1:] - remaining, begin, end, position[later], total)
+    # In a dense matrix, all later positions are connected.
+    ranks, last = rank[state], np.repeat(first[1:], sizes)
+    lengths = np.where(ranks < 0, last - 1 - np.arange(n), 0)
+    ends = len(later) + np.cumsum(lengths)
+    begin, end = np.where(ranks < 0, ends - lengths, ptr[ranks]), np.where(ranks < 0, ends, ptr[ranks + 1])
+    dense = (np.arange(k + 1, last[k], dtype=np.int32) for k in np.flatnonzero(ranks < 0).tolist())
+    later = np.concatenate([position[later], *dense])
+    return EliminationOrder(state, position, first, first[1:] - remaining, begin, end, later, total)
 
 
 # Maximum number of operations. They take about half a minute.
@@ -126,18 +131,22 @@ class Elimination:
         sizes = order.first[1:] - order.dense
         dense_ptr = np.concatenate([[0], np.cumsum(sizes * (sizes + 1))])
         into, onto = np.zeros(len(order.later)), np.zeros(len(order.later))
-        self._leak = np.zeros(n)  # probability of leaving the component when a position is eliminated, if not dense
-        lists, dense, pivot = (order.begin, order.end, order.later), np.empty(dense_ptr[-1]), np.zeros(n)
-        self._reduced = ReducedChain(*lists, into, onto, pivot, dense_ptr[:-1], dense)
-        owner, at = np.empty(len(order.later), dtype=np.int32), np.empty(len(order.later), dtype=np.int64)
-        self.nnz = 2 * len(order.later) + len(dense)
-        earlier = np.zeros(n + 2, dtype=np.int64), owner, at
+        self._leak = np.zeros(n)  # probability of leaving the component when a position is eliminated
+        lists, matrices, pivot = (order.begin, order.end, order.later), np.empty(dense_ptr[-1]), np.zeros(n)
+        self._reduced = ReducedChain(*lists, into, onto, pivot)
+        owners = np.empty(len(order.later), dtype=np.int32), np.empty(len(order.later), dtype=np.int64)
+        self.nnz = 2 * len(order.later)
+        earlier = np.zeros(n + 2, dtype=np.int64), *owners
         _elimination.transpose_later(*lists, *earlier)
         with np.errstate(all="ignore"):
-            _elimination.reduce_chain(self._chain, self._reduced, earlier, self._leak, np.zeros(n))
+            args = earlier, self._leak, np.zeros(n), dense_ptr, matrices
+            _elimination.reduce_chain(self._chain, self._reduced, *args)
             for c in np.flatnonzero(sizes).tolist():
-                matrix = dense[dense_ptr[c] : dense_ptr[c + 1]].reshape(sizes[c], -1)
+                matrix = matrices[dense_ptr[c] : dense_ptr[c + 1]].reshape(sizes[c], -1)
                 _reduce_dense(matrix, pivot[order.dense[c] : order.first[c + 1]])
+                for k, i in enumerate(range(order.dense[c], order.first[c + 1])):
+                    at = slice(order.begin[i], order.end[i])
+                    into[at], onto[at], self._leak[i] = matrix[k + 1 :, k], matrix[k, k + 1 : -1], matrix[k, -1]
 
     def solve(self, r: np.ndarray) -> np.ndarray:
         """Return the solution for the right-hand side ``r``, ``[n_states]``, floats or decimal numbers.
@@ -161,17 +170,11 @@ class Elimination:
     def _decimals(self) -> tuple[ChainEntries, ReducedChain]:
         """The chain and its factors as decimal numbers. Every pivot is the sum of the probabilities of leaving."""
         chain, reduced = self._chain, self._reduced
-        into, onto, pivot, dense = map(decimals, (reduced.into, reduced.onto, self._leak, reduced.dense))
+        into, onto, pivot = map(decimals, (reduced.into, reduced.onto, self._leak))
         for k, (begin, end) in enumerate(zip(reduced.begin.tolist(), reduced.end.tolist(), strict=True)):
             pivot[k] += onto[begin:end].sum()
-        for first, last, at in zip(
-            chain.dense.tolist(), chain.first[1:].tolist(), reduced.dense_ptr.tolist(), strict=True
-        ):
-            width = last - first + 1
-            for k in range(last - first):
-                pivot[first + k] = dense[at + k * width + k + 1 : at + (k + 1) * width].sum()
         chain = chain._replace(data=decimals(chain.data))
-        reduced = reduced._replace(into=into, onto=onto, pivot=pivot, dense=dense)
+        reduced = reduced._replace(into=into, onto=onto, pivot=pivot)
         return ChainEntries(*(x.tolist() for x in chain)), ReducedChain(*(x.tolist() for x in reduced))
 
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -181,12 +184,9 @@ class Elimination:
         """
         weight, reduced = np.empty(len(self._chain.state)), self._reduced
         with np.errstate(all="ignore"):
-            _elimination.weigh_states(self._chain, reduced, weight)
+            _elimination.weigh_states(reduced, weight)
         connected = (reduced.end - reduced.begin).astype(np.float64)
-        for dense, last in zip(self._chain.dense.tolist(), self._chain.first[1:].tolist(), strict=True):
-            connected[dense:last] = np.arange(last - dense)[::-1]
-        factors = np.concatenate([reduced.into, reduced.onto, reduced.dense])
-        return weight[self._chain.position], factors, connected
+        return weight[self._chain.position], np.concatenate([reduced.into, reduced.onto]), connected
 
 
 def _neighbors(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
