@@ -11,8 +11,8 @@ from processes import compacted, ending_processes, exact_values, random_processe
 
 from punish_fast.mdp.arrays.policy import TIE, PolicyError, first_best, greedy, softmax
 from punish_fast.mdp.bounds import improvement
-from punish_fast.mdp.bounds.attainment import Aim, attains
 from punish_fast.mdp.bounds.improvement import Improvement
+from punish_fast.mdp.methods.value_iteration import Aim, attains
 from punish_fast.mdp.model.comparison import compare_solutions
 from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.mdp.model.process import FURTHER_TERMS, UNIT_ROUNDOFF

@@ -36,10 +36,8 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import _improvement
-from punish_fast.mdp.bounds._improvement import Candidates
+from punish_fast.mdp.bounds._improvement import NO_ROW, Candidates, Chain
 from punish_fast.mdp.bounds.stopping_rule import discounted, terminal_values
-from punish_fast.mdp.chain import _policy_chain
-from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Exact
@@ -76,7 +74,7 @@ class PolicyChain:
     def follow(self, choice: np.ndarray) -> None:
         """Set the policy to the rows ``choice``, int64 ``[n_states]``."""
         args = self._tensor, self._discount, choice.view(np.uint64), self._chain
-        for_chunks(_policy_chain.gather_policy, self._ptr, *args)
+        for_chunks(_improvement.gather_policy, self._ptr, *args)
 
     def back_up(self, v: np.ndarray, out: np.ndarray, reward: np.ndarray | None = None) -> tuple[float, float]:
         """Back up all states from ``v`` into ``out``. Return the smallest and the largest change of a state value.
@@ -86,7 +84,7 @@ class PolicyChain:
         chain = self._chain if reward is None else self._chain._replace(reward=reward)
         extremes = np.empty((len(self._chunks) - 1, 2))
         args = self._chunks, chain, self._discount, v, out, extremes
-        for_each(_policy_chain.back_up_chain, len(extremes), *args, alone=self._is_small)
+        for_each(_improvement.back_up_chain, len(extremes), *args, alone=self._is_small)
         return float(extremes[:, 0].min()), float(extremes[:, 1].max())
 
     def discounted_successors(self, x: np.ndarray) -> np.ndarray:
@@ -101,7 +99,7 @@ class PolicyChain:
         x, out = np.zeros(self._n_columns), np.zeros(self._n_columns)
         for is_descending in (True, False):
             args = self._blocks, is_descending, chain, self._discount, x, out
-            for_each(_policy_chain.relax_chain, len(self._blocks) - 1, *args, alone=self._is_small)
+            for_each(_improvement.relax_chain, len(self._blocks) - 1, *args, alone=self._is_small)
             x[:] = out
         return x
 

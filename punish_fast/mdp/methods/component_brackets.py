@@ -24,6 +24,14 @@ continue forever, even at a cost, no ``h`` satisfies this condition, and nothing
 The method requires that sweeps converge to ``v*`` from any initial values. This holds if every policy terminates,
 or if some policy does and every policy that does not terminate has unbounded cost [Bertsekas and Tsitsiklis 1991,
 Math. Oper. Res. 16].
+
+**Initial values.** If rewards are negative, zeros are optimistic. In a corridor of ``n`` states, sweeps from zeros then
+need about ``n`` passes, because a pass lowers most values by the cost of a single step. Values of a policy are lower
+bounds, and correct values spread from the terminals in any sweep that updates successors first.
+
+The policy takes the rows by which a breadth-first search from the terminals discovers the states. States are evaluated
+in the order of their discovery, so one pass is exact if each row has a single successor. Otherwise, a few passes in
+alternating directions approach the values. Any initial values are valid, so nothing needs to be proved.
 """
 
 from dataclasses import replace
@@ -33,14 +41,16 @@ import numpy as np
 
 from punish_fast.mdp.chain.elimination import patience
 from punish_fast.mdp.graph.end_components import Order
+from punish_fast.mdp.graph.qualitative import TransitionGraph
+from punish_fast.mdp.graph.row_selection import select_rows, terminals_of
 from punish_fast.mdp.methods import _component_brackets
 from punish_fast.mdp.methods._component_brackets import Bounds
 from punish_fast.mdp.methods.anderson import Anderson
-from punish_fast.mdp.methods.initial_values import initial_values
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.limits import SolverOptions
-from punish_fast.mdp.model.outcomes import Exact, Unsolved
+from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.results import ValueRange
 from punish_fast.mdp.model.stored_process import tensor_of
@@ -60,6 +70,9 @@ _SHARE_OF_FALL = 0.125
 # Roundings of a backup of a row with one successor.
 _FEWEST_ROUNDINGS = 9
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
+# Smaller MDPs are swept from zeros.
+_FEW_STATES = 1024
+_MOST_PASSES = 32
 
 
 class _Sweeps:
@@ -183,7 +196,7 @@ def sweep_components(problem: Total) -> Exact | Unsolved:
     """Sweep until all components are bracketed, or until policy iteration would take about as long."""
     limits, few = problem.limits, min(problem.limits.max_sweeps, patience(problem.mdp))
     if limits.initial_values is None:
-        limits = replace(limits, initial_values=initial_values(problem.mdp, problem.payoff, limits.tolerance))
+        limits = replace(limits, initial_values=_initial_values(problem.mdp, problem.payoff, limits.tolerance))
     return _bracketed(problem, replace(limits, max_sweeps=few, is_patient=False))
 
 
@@ -202,3 +215,26 @@ def _bracketed(problem: Total, limits: SolverOptions) -> Exact | Unsolved:
     if found.error_bound <= limits.tolerance:
         return found
     return Unsolved(f"no error bound after sweep {found.rounds:,}", found)
+
+
+def _initial_values(mdp: MDP, payoff: Payoff, tolerance: float) -> np.ndarray | None:
+    """Return values of a policy that heads for the terminals, float64 ``[n_states]``.
+
+    Return None if the MDP is small, no reward is negative, or a state cannot reach a terminal.
+    """
+    n = mdp.n_states
+    if n < _FEW_STATES or payoff.row.min() >= 0:
+        return None
+    row, order = TransitionGraph(mdp).search(terminals_of(mdp))
+    order = order[order < n]
+    if len(order) < n:
+        return None
+    column = np.arange(mdp.n_columns, dtype=np.int32)
+    column[order] = np.arange(n, dtype=np.int32)
+    rows = row[order]
+    arrays = select_rows(mdp, rows, column) | {"reward": payoff.row[rows], "action": mdp.action[:n]}
+    chain = replace(mdp, state_ptr=np.arange(n + 1), **arrays)
+    v = np.concatenate([np.zeros(n), payoff.end])
+    boundary = np.array([0, n], dtype=np.uint64)
+    _component_brackets.relax_components(0, 1, boundary, tensor_of(chain), v, tolerance, _MOST_PASSES)
+    return v[column[:n]]

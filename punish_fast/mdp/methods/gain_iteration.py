@@ -26,10 +26,12 @@ import numpy as np
 
 from punish_fast.mdp.chain.elimination import Elimination, closed_classes
 from punish_fast.mdp.graph.qualitative import TransitionGraph
+from punish_fast.mdp.graph.row_selection import marks_at
 from punish_fast.mdp.methods.exact_iteration import LARGEST_DISCOUNT, Double, Rows
 from punish_fast.mdp.model.limits import SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
+from punish_fast.runtime.lazy_modules import sparse
 
 # For each pass: the probability of continuing without a restart in each step, and the maximum number of policies.
 _PASSES = ((LARGEST_DISCOUNT, 500), (1.0, 100))
@@ -97,13 +99,9 @@ def _with_one_class(
 
 def _until(chain: Any, ends: np.ndarray) -> Elimination:
     """Eliminate a chain that stops when it next reaches a state of ``ends`` or restarts."""
-    from scipy.sparse import csr_array, hstack
-
-    n = chain.shape[0]
-    kept = np.ones(chain.shape[1])
-    kept[ends] = kept[n:] = 0.0
-    arrives = csr_array((chain @ (1 - kept))[:, None])
-    return Elimination(hstack([csr_array(chain.multiply(kept[None, :]))[:, :n], arrives], format="csr"))
+    n, n_columns = chain.shape
+    indices = np.where(marks_at(n_columns, ends)[chain.indices], n, chain.indices)
+    return Elimination(sparse.csr_array((chain.data, indices, chain.indptr), shape=(n, max(n_columns, n + 1))))
 
 
 def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.ndarray) -> Double:

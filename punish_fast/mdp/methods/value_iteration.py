@@ -23,22 +23,67 @@ value is at most ``g`` times the error of the carried values before the sweep, p
 of ``n`` entries is at most ``(n + 8) u`` times the largest possible value, where ``u`` is the unit roundoff [Higham
 2002, ch. 3]. This includes up to four roundings of each stored probability. The bound holds for the MDP whose rows add
 up to exactly 1.
+
+**Policies without a discount.** Even if values are within ``d`` of the optimum, their greedy policy may be poor:
+without a discount, a row that loses less than ``d`` might be taken many times. In an MDP in which every policy
+terminates, let ``F`` be a sweep under one policy, and let ``e`` bound the rounding error of a sweep. Backups are
+monotone, so for any values ``l``,
+
+    F^k(l) - k e >= l   =>   the values of the policy are at least l
+
+so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a cycle, the condition is required only in
+the first layer. Elsewhere the values of the policy are at least ``F^k(l) - k e``, which must be at least ``v - d``.
+
+If the verification fails, the ladder solves the MDP by other methods.
 """
 
 from collections.abc import Sequence
 from itertools import pairwise, starmap
+from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import stopping_rule
-from punish_fast.mdp.bounds.attainment import Aim, attains
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.outcomes import Payoff
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
 from punish_fast.mdp.model.results import ANY
 from punish_fast.mdp.model.solution import Log
+
+
+class Aim(NamedTuple):
+    """Values that a policy must attain."""
+
+    reward: np.ndarray  # float64 ``[n_rows]``, immediate rewards
+    lower: np.ndarray  # float64 ``[n_columns]``, required value of each state, and values of terminals
+    floor: float  # Lower bound on all values of all policies, or -inf if unknown
+    rounding: float  # Bound on the rounding error of a sweep
+    allowance: float = 0.0  # Permitted shortfall in all layers of a cycle except the first
+
+
+def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
+    """Return True if up to ``sweeps`` sweeps prove that the policy ``choice``, int64 ``[n_states]``, attains the aim.
+
+    Every policy of the process must terminate.
+    """
+    n, payment, policy = mdp.n_states, Payment(aim.reward, 1.0), np.zeros(mdp.n_rows)
+    policy[choice] = 1.0
+    n_carried = int(mdp.layer_ptr[1]) if mdp.is_cycle else n
+    lower = aim.lower.copy()
+    for _ in range(sweeps):
+        before = lower[:n_carried].copy()
+        for layer in reversed(range(mdp.n_layers)):
+            out = lower if mdp.backups.is_independent(layer) else lower.copy()
+            mdp.backups.evaluate(layer, payment, policy, lower, out)
+            lower = out
+        np.maximum(lower[:n] - aim.rounding, aim.floor, out=lower[:n])
+        if (lower[:n_carried] >= aim.lower[:n_carried]).all():
+            return bool((lower[n_carried:n] >= aim.lower[n_carried:n] - aim.allowance).all())
+        if (lower[:n_carried] <= before).all():
+            return False
+    return False
 
 
 class Iteration:
