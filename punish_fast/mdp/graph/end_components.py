@@ -112,12 +112,14 @@ def end_components(
     """
     kept = rows & rows_of_states(mdp, np.full(mdp.n_states, states))
     while True:
-        part = _part(mdp, kept)
-        inside = TransitionGraph(part.mdp).goes_round()
+        # Merge all columns outside into one terminal.
+        part = restriction(mdp, kept, np.zeros(1))
+        inner = part.mdp.without_zeros()
+        inside = TransitionGraph(inner).goes_round()
         if inside.all():
-            label = components_of(part.mdp)
-            own = np.repeat(label[states_of_rows(part.mdp)], np.diff(part.mdp.indptr))
-            inside = np.logical_and.reduceat(label[part.mdp.indices] == own, part.mdp.indptr[:-1])
+            label = components_of(inner)
+            own = np.repeat(label[states_of_rows(inner)], np.diff(inner.indptr))
+            inside = np.logical_and.reduceat(label[inner.indices] == own, inner.indptr[:-1])
             if inside.all():
                 break
         kept[part.rows[~inside]] = False
@@ -129,23 +131,12 @@ def end_components(
     return (np.cumsum(leads) - 1)[leader], np.flatnonzero(leads), part.rows
 
 
-def _part(mdp: MDP, rows: np.ndarray) -> Any:
-    """Restrict an MDP to the given rows, bool ``[n_rows]``, and merge all columns outside into one terminal."""
-    part = restriction(mdp, rows, np.zeros(1))
-    return replace(part, mdp=part.mdp.without_zeros())
-
-
-def _graph(mdp: MDP) -> Any:
-    """Return the graph of an MDP without its terminals, a CSR matrix ``[n_states, n_states]``."""
+def components_of(mdp: MDP) -> np.ndarray:
+    """Return the strongly connected component of each state, ``[n_states]``, numbered in topological order."""
     marks, pointers = np.ones(mdp.nnz, dtype=bool), mdp.indptr[mdp.state_ptr]
     graph = sparse.csr_array((marks, mdp.indices, pointers), shape=(mdp.n_states, mdp.n_columns), copy=True)
     graph.sum_duplicates()
-    return graph[:, : mdp.n_states]
-
-
-def components_of(mdp: MDP) -> np.ndarray:
-    """Return the strongly connected component of each state, ``[n_states]``, numbered in topological order."""
-    return components(_graph(mdp))
+    return components(graph[:, : mdp.n_states])
 
 
 def components(within: Any) -> np.ndarray:

@@ -37,7 +37,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from punish_fast.mdp.bounds.improvement import Improvement, PolicyChain
+from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.chain.elimination import operations
 from punish_fast.mdp.methods.totals import Total, least_bound
 from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverOptions
@@ -80,44 +80,25 @@ def _sweep(point: Improvement, limit: int) -> float:
 
 
 def _correct(point: Improvement) -> float:
-    """Correct the values by BiCGSTAB until the residual of the greedy policy is small or the step limit is reached.
+    """Correct the values by BiCGSTAB until the residual of the greedy policy is small, in at most 50 steps.
 
-    Return the reduction of the residual, in decimal digits.
+    Return the reduction of the residual, in decimal digits. Values do not change if the residual does not decrease.
     """
-    chain, n = point.greedy_chain(), point.mdp.n_states
+    chain, n, n_steps = point.greedy_chain(), point.mdp.n_states, 0
     backed_up = point.v.copy()
     low, high = chain.back_up(point.v, backed_up)
-    residual = backed_up[:n] - point.v[:n]
     goal = max(_KRYLOV_FORCING * (high - low) / 2, point.goal_of_changes / 2)
-    correction, n_steps, digits = _bicgstab(chain, residual, goal)
-    point.work += chain.nnz * (1 + _SWEEPS_OF_STEP * n_steps)
-    point.v[:n] += correction
-    return digits
-
-
-def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np.ndarray, int, float]:
-    """Solve ``x - g P x = residual`` up to an error of ``goal`` in each equation, in at most 50 steps.
-
-    Return the solution, the number of steps, and the reduction of the residual, in decimal digits. The solution is zero
-    if the residual did not decrease.
-    """
-    n = len(residual)
-
-    def times(x: np.ndarray) -> np.ndarray:
-        return np.asarray(x[:n] - chain.discounted_successors(x))
-
-    x, r = np.zeros(n), residual.copy()
-    shadow, direction = residual, r.copy()
+    shadow = backed_up[:n] - point.v[:n]
+    x, r, direction = np.zeros(n), shadow.copy(), shadow.copy()
     rho = _product(shadow, r)
-    n_steps = 0
     while n_steps < _MOST_STEPS and np.abs(r).max(initial=0) > goal and rho != 0:
         n_steps += 1
         far = chain.relaxed(direction)
-        image = times(far)
+        image = far[:n] - chain.discounted_successors(far)
         alpha = rho / (_product(shadow, image) or np.inf)
         r -= alpha * image
         near = chain.relaxed(r)
-        smoothed = times(near)
+        smoothed = near[:n] - chain.discounted_successors(near)
         omega = _product(smoothed, r) / (_product(smoothed, smoothed) or np.inf)
         x += alpha * far[:n] + omega * near[:n]
         r -= omega * smoothed
@@ -125,8 +106,11 @@ def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np
         direction -= omega * image
         direction *= rho / before * (alpha / omega if omega else 0.0)
         direction += r
-    sizes = [float(np.abs(y).max(initial=0)) for y in (residual, r)]
-    return (x if sizes[1] < sizes[0] else np.zeros(n)), n_steps, _digits_lost(*sizes)
+    point.work += chain.nnz * (1 + _SWEEPS_OF_STEP * n_steps)
+    first, last = (float(np.abs(y).max(initial=0)) for y in (shadow, r))
+    if last < first:
+        point.v[:n] += x
+    return _digits_lost(first, last)
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> float:

@@ -11,8 +11,8 @@ one or a limit is reached. The bound is then usually at most 1e-9 times the larg
 
 **The policy.** The expected reward of `Solution.choice` is provably at least ``v`` minus the error bound. With a
 discount, the last backup proves this (``improvement.py``). Otherwise, the proof consists of lower bounds that were
-raised by backups of the policy's rows, or of sweeps under the policy (``value_iteration.py``). If possible, the policy takes
-the first of tied rows (``policy.py``, ``component_solver.py``). If the discount is 1, nothing is proved for the
+raised by backups of the policy's rows, or of sweeps under the policy (``value_iteration.py``). If possible, the policy
+takes the first of tied rows (``policy.py``, ``component_solver.py``). If the discount is 1, nothing is proved for the
 policies of ``"jacobi"`` and of processes that compute their transitions. They always take the first of tied rows.
 """
 
