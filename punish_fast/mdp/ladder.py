@@ -83,7 +83,7 @@ import numpy as np
 from punish_fast.mdp.methods.layered_sweeps import Layers, sweep_layers
 from punish_fast.mdp.methods.totals import Total, accept_loose_bound
 from punish_fast.mdp.model.limits import SolveError
-from punish_fast.mdp.model.outcomes import Unsolved
+from punish_fast.mdp.model.solution import Unsolved
 
 
 class Rung(NamedTuple):

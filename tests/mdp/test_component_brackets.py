@@ -26,8 +26,8 @@ from punish_fast.mdp.methods.exact_iteration import eliminate
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import OBJECTIVES, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP, from_rows
-from punish_fast.mdp.model.outcomes import Payoff, Unsolved
 from punish_fast.mdp.model.results import PROBABILITY
+from punish_fast.mdp.model.solution import Payoff, Unsolved
 from punish_fast.mdp.objectives.component_solver import largest_total
 from punish_fast.mdp.objectives.solver import solve
 

@@ -13,7 +13,7 @@ from punish_fast.mdp.bounds.stopping_rule import terminal_values
 from punish_fast.mdp.methods.direct_iteration import solve_directly
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import SolverOptions
-from punish_fast.mdp.model.outcomes import Exact, Payoff
+from punish_fast.mdp.model.solution import Exact, Payoff
 
 
 def corridor(n: int, goal: int):

@@ -23,9 +23,8 @@ from punish_fast.mdp.methods.policy_evaluation import PolicyEvaluations, iterate
 from punish_fast.mdp.methods.value_iteration import Layered
 from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverOptions
 from punish_fast.mdp.model.mdp import from_rows
-from punish_fast.mdp.model.outcomes import Payoff
 from punish_fast.mdp.model.results import PROBABILITY
-from punish_fast.mdp.model.solution import Log
+from punish_fast.mdp.model.solution import Log, Payoff
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime import _jit
 

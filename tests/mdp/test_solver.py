@@ -16,7 +16,7 @@ from punish_fast.mdp.bounds.stopping_rule import Contraction, discounted
 from punish_fast.mdp.methods.value_iteration import Layered
 from punish_fast.mdp.model.limits import METHODS, SWEEP_METHODS, SolveError
 from punish_fast.mdp.model.mdp import MDP, from_rows
-from punish_fast.mdp.model.outcomes import Payoff
+from punish_fast.mdp.model.solution import Payoff
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.solver import evaluate, solve

@@ -40,8 +40,8 @@ from punish_fast.mdp.bounds._improvement import NO_ROW, Candidates, Chain
 from punish_fast.mdp.bounds.stopping_rule import discounted, terminal_values
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
+from punish_fast.mdp.model.solution import Exact
 from punish_fast.mdp.model.stored_process import rounding_of_backup, tensor_of
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 

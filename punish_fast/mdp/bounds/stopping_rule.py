@@ -22,8 +22,8 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import best_values
 from punish_fast.mdp.model.limits import SolveError
-from punish_fast.mdp.model.outcomes import Payoff
 from punish_fast.mdp.model.process import Process
+from punish_fast.mdp.model.solution import Payoff
 
 # Growth of weights at which sweeps stop. A smaller limit would reduce the modulus slightly, but require more sweeps.
 _GROWTH = 0.5

@@ -32,7 +32,7 @@ from punish_fast.mdp.arrays.names import UNNAMED
 from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, select_rows, states_of_rows
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact
+from punish_fast.mdp.model.solution import Exact
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 from punish_fast.runtime.parallel import cumulated
 

@@ -50,9 +50,9 @@ from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.limits import SolverOptions
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.results import ValueRange
+from punish_fast.mdp.model.solution import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.stored_process import tensor_of
 from punish_fast.runtime.parallel import balanced_chunks
 

@@ -35,8 +35,8 @@ from punish_fast.mdp.methods.gain_iteration import bias_of_best, groups
 from punish_fast.mdp.methods.rational import best_gain, is_small
 from punish_fast.mdp.model.limits import PRECISION, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment
+from punish_fast.mdp.model.solution import Exact, Unsolved
 
 # Step size, as a share of a sweep's change. With a step size of 1, values in cycles might oscillate.
 _STEP = 0.75

@@ -28,9 +28,8 @@ import numpy as np
 from punish_fast.mdp.arrays.policy import TIE
 from punish_fast.mdp.methods._direct_iteration import PolicyLimits, iterate_policies
 from punish_fast.mdp.methods.totals import Total
-from punish_fast.mdp.model.outcomes import Exact, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF
-from punish_fast.mdp.model.solution import Log
+from punish_fast.mdp.model.solution import Exact, Log, Unsolved
 from punish_fast.mdp.model.stored_process import tensor_of
 
 # Limits on the MDP, and on the matrix of a policy. The eliminations take at most about 0.3 seconds.

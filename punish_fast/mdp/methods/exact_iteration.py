@@ -44,8 +44,8 @@ from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
+from punish_fast.mdp.model.solution import Exact, Payoff, Unsolved
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import for_chunks
 

@@ -14,9 +14,9 @@ from punish_fast.mdp.bounds.stopping_rule import LargeValueError, positive_termi
 from punish_fast.mdp.methods.value_iteration import Jacobi, Layered
 from punish_fast.mdp.model.limits import GENERAL_METHODS, JACOBI, PRECISION, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.model.results import PROBABILITY
+from punish_fast.mdp.model.solution import Exact, Payoff, Unsolved
 
 # Maximum number of sweeps over layers before other methods are tried.
 _PATIENCE = 1000

@@ -41,8 +41,7 @@ from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.chain.elimination import operations
 from punish_fast.mdp.methods.totals import Total, least_bound
 from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverOptions
-from punish_fast.mdp.model.outcomes import Exact, Unsolved
-from punish_fast.mdp.model.solution import Log
+from punish_fast.mdp.model.solution import Exact, Log, Unsolved
 
 # An evaluation reduces the span of changes (sweeps) or the residual (Krylov method) by these factors.
 _FORCING, _KRYLOV_FORCING = 0.1, 0.01

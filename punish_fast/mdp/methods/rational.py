@@ -28,7 +28,7 @@ from punish_fast.mdp.graph.end_components import components_of
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact, Unsolved
+from punish_fast.mdp.model.solution import Exact, Unsolved
 
 _LARGEST_COMPONENT = 32
 _MOST_STATES = 256

@@ -9,7 +9,7 @@ import numpy as np
 from punish_fast.mdp.bounds.stopping_rule import discounted
 from punish_fast.mdp.model.limits import GENERAL_METHODS, PRECISION, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
+from punish_fast.mdp.model.solution import Exact, Payoff, Unsolved
 
 # Larger values require an elimination or fractions, because their squares would overflow.
 _LARGE_VALUE = 1e150

@@ -47,10 +47,9 @@ from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import stopping_rule
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Payoff
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, Process, RowChoices
 from punish_fast.mdp.model.results import ANY
-from punish_fast.mdp.model.solution import Log
+from punish_fast.mdp.model.solution import Log, Payoff
 
 
 class Aim(NamedTuple):

@@ -33,8 +33,8 @@ from punish_fast.mdp.methods.component_gains import Gains
 from punish_fast.mdp.methods.layered_sweeps import Layers
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, SolverLimits, SolverOptions, limits_of, quiet
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
-from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by, rows_of
+from punish_fast.mdp.model.solution import Exact, Payoff
 from punish_fast.mdp.objectives.component_solver import settle_ties, solve_by_component
 from punish_fast.mdp.objectives.solver import solved
 

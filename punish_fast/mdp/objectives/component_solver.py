@@ -22,7 +22,7 @@ from punish_fast.mdp.methods.exact_iteration import values_of_rows
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import MAX_SWEEPS, SolveError, SolverOptions, quiet
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
+from punish_fast.mdp.model.solution import Exact, Payoff, Unsolved
 
 # Precisions as fractions of the largest reward, tried in this order until the sign of a component's gain is known.
 _PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)

@@ -55,10 +55,9 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restricted, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, SolverLimits, SolverOptions, limits_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
-from punish_fast.mdp.model.outcomes import Exact, Payoff
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 from punish_fast.mdp.model.results import PROBABILITY, rows_of
-from punish_fast.mdp.model.solution import BoundedValues, bounded
+from punish_fast.mdp.model.solution import BoundedValues, Exact, Payoff, bounded
 from punish_fast.mdp.objectives import component_solver
 from punish_fast.mdp.objectives.component_solver import earning_rows, signed_gains
 

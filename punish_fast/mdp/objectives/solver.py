@@ -34,10 +34,9 @@ from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model import limits as options
 from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
-from punish_fast.mdp.model.outcomes import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.model.results import row_probabilities, rows_of
-from punish_fast.mdp.model.solution import Log, Solution
+from punish_fast.mdp.model.solution import Exact, Log, Payoff, Solution, Unsolved
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 
