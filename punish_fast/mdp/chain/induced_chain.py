@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
-from punish_fast.mdp.model.results import row_probabilities
+from punish_fast.mdp.model.results import row_probabilities, rows_of
 
 Result = TypeVar("Result")
 
@@ -21,14 +21,17 @@ def reward_rounding(mdp: MDP, policy: np.ndarray) -> np.ndarray:
     return np.where(is_mixed, (np.diff(mdp.state_ptr) + 4) * UNIT_ROUNDOFF * terms, 0.0)
 
 
-def evaluated(mdp: MDP, policy: np.ndarray, solve: Callable[[MDP], Result]) -> tuple[Result, Result | None]:
-    """Solve the chain of a policy, and the same chain with its rewards replaced by bounds on their rounding errors.
+def evaluated(mdp: MDP, policy: Any, solve: Callable[[MDP], Result]) -> tuple[Result, float]:
+    """Solve the chain of a policy. Also bound the effect of the rounding errors of the chain's rewards on its values.
 
-    The second result is None if all bounds are 0.
+    The effect is at most the value of the same chain with bounds on the rounding errors as rewards.
     """
     chain, rounding = mdp.under(policy), reward_rounding(mdp, policy)
-    found = solve(chain)
+    found: Any = solve(chain)
+    found = replace(found, rows=rows_of(mdp, policy))
     if not rounding.any():
-        return found, None
+        return found, 0.0
     ends = 0 * chain.terminal_reward
-    return found, solve(replace(chain, reward=rounding, terminal_reward=ends, terminal_value=None))
+    more: Any = solve(replace(chain, reward=rounding, terminal_reward=ends, terminal_value=None))
+    upper = more._columns()[2]
+    return found, float(upper[np.isfinite(upper)].max(initial=0))

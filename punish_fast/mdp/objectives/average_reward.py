@@ -117,9 +117,8 @@ def average_reward(
     check_arrays(mdp, maximize)
     within, between = (limits_of(tolerance, limits, stage) for stage in ("gain", "solve"))
     if policy is not None:
-        of_policy, more = evaluated(mdp, policy, lambda chain: _average_reward(chain, within, between))
-        error = 0.0 if more is None else float(more.gain.max(initial=0)) + more.error_bound
-        return replace(of_policy, error_bound=of_policy.error_bound + error, rows=rows_of(mdp, policy))
+        found, error = evaluated(mdp, policy, lambda chain: _average_reward(chain, within, between))
+        return replace(found, error_bound=found.error_bound + error)
     if maximize:
         return _average_reward(mdp, within, between)
     found = _average_reward(negated(mdp), within, between)

@@ -43,7 +43,6 @@ before it ends, so the minimum is minus infinity in all states from which the co
 is positive, staying has a cost. If the average might be 0, `total_reward` raises `SolveError`.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -182,7 +181,11 @@ def total_reward(
     check_arrays(mdp, maximize)
     within = limits_of(tolerance, limits)
     if policy is not None:
-        return _of_policy(mdp, policy, lambda chain: _total_reward(chain, goal, True, within))
+        found, error = evaluated(mdp, policy, lambda chain: _total_reward(chain, goal, True, within))
+        if error == 0:
+            return found
+        lower, upper = np.nextafter(found.lower - error, -np.inf), np.nextafter(found.upper + error, np.inf)
+        return replace(found, lower=lower, upper=upper, error_bound=found.error_bound + error)
     return _total_reward(mdp, goal, maximize, within)
 
 
@@ -218,17 +221,6 @@ def _total_reward(mdp: MDP, goal: Any, maximize: bool, limits: SolverOptions) ->
         v[part.states], bound = sign * found.v + 0.0, found.error_bound
         choice[part.states] = part.rows[found.choice]
     return bounded(v, np.where(goal[:n], 0.0, bound), choice, rows_of(mdp))
-
-
-def _of_policy(mdp: MDP, policy: Any, solve: Callable[[MDP], BoundedValues]) -> BoundedValues:
-    """Evaluate a policy. The bounds include rounding errors of its rewards."""
-    found, more = evaluated(mdp, policy, solve)
-    found = replace(found, rows=rows_of(mdp, policy))
-    if more is None:
-        return found
-    error = float(more.upper[np.isfinite(more.upper)].max(initial=0))
-    lower, upper = np.nextafter(found.lower - error, -np.inf), np.nextafter(found.upper + error, np.inf)
-    return replace(found, lower=lower, upper=upper, error_bound=found.error_bound + error)
 
 
 def _largest(mdp: MDP, limits: SolverOptions, may_not_end: bool = False) -> Exact:
