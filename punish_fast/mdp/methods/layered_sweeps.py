@@ -51,6 +51,13 @@ class Layers(NamedTuple):
         """Error bound to reach, or None if a number of sweeps was requested."""
         return self.limits.tolerance if self.sweeps is None else None
 
+    def payoff_of(self, mdp: Process) -> Payoff:
+        """Return the payoff of the objective in the MDP of the problem or in its chain."""
+        if self.objective == "reach-probability":
+            # Only arrival at a terminal with a positive reward or value pays.
+            return Payoff(np.zeros(mdp.n_rows), positive_terminals(mdp).astype(np.float64), PROBABILITY)
+        return Payoff(mdp.reward, terminal_values(mdp, self.discount))
+
     @property
     def may_fail(self) -> bool:
         """True if other rungs can solve the MDP."""
@@ -93,12 +100,7 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
 
 def _begin(problem: Layers) -> Layered | Jacobi:
     """Return the iteration, ready for its first sweep."""
-    mdp, discount = problem.mdp, problem.discount
-    if problem.objective == "reach-probability":
-        # Only arrival at a terminal with a positive reward or value pays.
-        payoff = Payoff(np.zeros(mdp.n_rows), positive_terminals(mdp).astype(np.float64), PROBABILITY)
-    else:
-        payoff = Payoff(mdp.reward, terminal_values(mdp, discount))
+    mdp, discount, payoff = problem.mdp, problem.discount, problem.payoff_of(problem.mdp)
     if problem.method == JACOBI:
         return Jacobi(mdp, discount, payoff)
     return Layered(mdp, discount, payoff, problem.initial_values, problem.policy)

@@ -16,7 +16,7 @@ from punish_fast.mdp.arrays.policy import check_policy
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model.limits import SolveError
-from punish_fast.mdp.model.process import NonzeroCount, Process
+from punish_fast.mdp.model.process import NonzeroCount
 from punish_fast.mdp.model.results import row_probabilities
 from punish_fast.mdp.model.stored_process import StoredProcess
 from punish_fast.mdp.model.validation import check_process, check_rows
@@ -473,13 +473,7 @@ def normalized(mdp: MDP) -> MDP:
     return replace(mdp, data=mdp.data / np.repeat(divisors(mdp.indptr, mdp.data), np.diff(mdp.indptr)))
 
 
-def negated(mdp: Process) -> MDP:
-    """Return an MDP with negated rewards and terminal values. Its maximum is minus the minimum of ``mdp``.
-
-    Raises:
-        ModelError: If ``mdp`` does not store its transitions.
-    """
-    check_arrays(mdp)
-    assert isinstance(mdp, MDP)
+def negated(mdp: MDP) -> MDP:
+    """Return an MDP with negated rewards and terminal values. Its maximum is minus the minimum of ``mdp``."""
     value = None if mdp.terminal_value is None else -mdp.terminal_value
     return replace(mdp, reward=-mdp.reward, terminal_reward=-mdp.terminal_reward, terminal_value=value)

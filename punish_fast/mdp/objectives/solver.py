@@ -25,7 +25,6 @@ import numpy as np
 
 from punish_fast.mdp.arrays.construction import finite_numbers
 from punish_fast.mdp.arrays.policy import check_policy
-from punish_fast.mdp.bounds.stopping_rule import positive_terminals, terminal_values
 from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.layered_sweeps import Layers
@@ -36,7 +35,7 @@ from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, So
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.model.results import row_probabilities, rows_of
-from punish_fast.mdp.model.solution import Exact, Log, Payoff, Solution, Unsolved
+from punish_fast.mdp.model.solution import Exact, Log, Solution, Unsolved
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 
@@ -108,12 +107,12 @@ def solve(
             raise SolveError("initial_values: not allowed with the method jacobi")
     if discount is None:
         discount = 1.0 if objective == "reach-probability" else DEFAULT_DISCOUNT
-    paid = mdp
+    paid: Any = mdp
     if not maximize:
         if objective == "reach-probability":
             raise SolveError(f"maximize: False is not allowed with the objective {objective}; use reach_probability")
         # The minimum is minus the maximum of the negated rewards.
-        paid, save = negated(mdp), within.save
+        paid, save = negated(paid), within.save
         initial_values = None if initial_values is None else -initial_values
         within = replace(within, save=None if save is None else lambda v: save(-v))
     problem = Layers(paid, discount, within, objective, method, sweeps, initial_values)
@@ -141,20 +140,20 @@ def solved(problem: Layers) -> Exact:
 
     mdp = problem.mdp if policy is None else problem.mdp.under(policy)
     mdp, limits = normalized(mdp.expanded()).in_one_layer(), problem.limits
+    payoff = problem.payoff_of(mdp)
     if discount < 1:
         methods = (problem.method,) if problem.method in options.GENERAL_METHODS else options.GENERAL_METHODS
         limits = replace(limits, initial_values=problem.initial_values if problem.is_flat else None)
-        found = _discounted(Total(mdp, Payoff(mdp.reward, terminal_values(mdp, discount)), limits, discount, methods))
+        found = _discounted(Total(mdp, payoff, limits, discount, methods))
     elif problem.objective == "reach-probability":
-        goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), positive_terminals(mdp)])
+        goal = np.append(np.zeros(mdp.n_states, dtype=bool), payoff.end > 0)
         found, _ = best_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
-        payoff = Payoff(np.zeros(mdp.n_rows), goal[mdp.n_states :].astype(np.float64))
         found = replace(found, q=values_of_rows(mdp, payoff, found))
     else:
         endless = endless_states(mdp)
         if policy is not None and endless.any():
             raise endless_error(endless, mdp.names, of_policy=True)
-        found = solve_by_component(mdp, endless, Payoff(mdp.reward, terminal_values(mdp, 1.0)), limits)
+        found = solve_by_component(mdp, endless, payoff, limits)
     if discount == 1:
         found = replace(found, log=Log([found.error_bound], [time.perf_counter() - begin]))
     if outcome.found is None:
@@ -236,8 +235,8 @@ def evaluate(
 
 
 def _checked(mdp: Process, maximize: object = True) -> Process:
-    """Check and normalize an MDP. Return other processes unchanged."""
-    if isinstance(mdp, MDP) or not isinstance(mdp, Process):
+    """Check and normalize an MDP. Return other processes unchanged unless their rewards are minimized."""
+    if isinstance(mdp, MDP) or not isinstance(mdp, Process) or maximize is not True:
         check_arrays(mdp, maximize)
     return normalized(mdp) if isinstance(mdp, MDP) else mdp
 
