@@ -158,7 +158,7 @@ def test_faults_of_arrays_are_named():
     refused(r"^state_ptr: must begin with 0 and end with 3$", state_ptr=[0, 2])
     refused(r"^state_ptr: there are no states", state_ptr=np.zeros(0, dtype=int))
     refused(r"^state_ptr: must ascend, but entry 2 is 3 after 3$", state_ptr=[0, 3, 3])
-    refused(r"^state_ptr: float64 \(3,\); it must be an array of whole numbers", state_ptr=[0, 1.5, 3])
+    refused(r"^state_ptr: entry 1 is 1\.5; it must be a whole number$", state_ptr=[0, 1.5, 3])
 
 
 ENTRIES = ([1.5, -0.5, 1.0], ([0, 0, 1], [0, 0, 1]))

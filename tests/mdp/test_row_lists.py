@@ -56,7 +56,7 @@ def test_mistakes_are_named(states, match):
         ({"layers": 3}, r"^layers: 3 is not a list$"),
         ({"layers": [1]}, r"^layers: \[1\] is not allowed; sizes must add up to 2 states$"),
         ({"layers": [3, -1]}, r"^layers: \[3, -1\] is not allowed; sizes must add up to 2 states$"),
-        ({"layers": [1.5, 0.5]}, r"^layers: float64 \(2,\); it must be an array of whole numbers in one dimension$"),
+        ({"layers": [1.5, 0.5]}, r"^layers: entry 0 is 1\.5; it must be a whole number$"),
         ({"terminals": 3}, r"^terminals: has the shape \(\); it must have one dimension$"),
         ({"terminals": [0.0, np.nan]}, r"^terminal_reward: terminal 1 has nan; it must be a finite number$"),
     ],

@@ -310,17 +310,12 @@ def vector(name: str, given: Any) -> np.ndarray:
 
 @np.errstate(invalid="ignore")
 def whole_numbers(name: str, given: Any) -> np.ndarray:
-    """Convert whole numbers of any integer or float dtype to an int64 vector."""
-    refuse_mask(name, given, ModelError)
-    try:
-        array = np.asarray(given)
-    except ValueError:
-        raise ModelError(f"{name}: must be a list of whole numbers in one dimension") from None
-    is_numeric = array.ndim == 1 and array.dtype.kind in "iuf"
-    whole = array.astype(np.int64) if is_numeric else array
-    if not is_numeric or (whole != array).any():
-        raise ModelError(f"{name}: {array.dtype} {array.shape}; it must be an array of whole numbers in one dimension")
-    return np.ascontiguousarray(whole)
+    """Convert whole numbers of any dtype to an int64 vector."""
+    array = vector(name, given)
+    wrong = np.flatnonzero(array != array.astype(np.int64))
+    if len(wrong):
+        raise ModelError(f"{name}: entry {wrong[0]} is {array[wrong[0]]}; it must be a whole number")
+    return array.astype(np.int64)
 
 
 def check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:

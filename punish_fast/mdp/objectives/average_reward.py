@@ -182,8 +182,7 @@ def _first_of_ties(
     earned: list[AverageReward] = []
 
     def first(tied: np.ndarray) -> np.ndarray:
-        may_stay = np.zeros(mdp.n_states, dtype=bool)
-        may_stay[inside] = tied[gains.rows]
+        may_stay = marks_at(mdp.n_states, inside[tied[gains.rows]])
         marked = tied & rows_of_states(mdp, may_stay)
         marked[found.choice[~may_stay]] = True
         return first_marked(mdp.state_ptr, marked)
