@@ -253,7 +253,7 @@ def run_child(module: str, request: dict[str, Any], what: str) -> dict[str, Any]
     """Run ``module.work(request)`` in a child process and return its result. Request and result are JSON values.
 
     Raises:
-        BenchmarkError: If the child fails. The message begins with ``what``.
+        BenchmarkError: If the child fails or takes over `MOST_SECONDS`. The message begins with ``what``.
         TookTooLongError: If the child exceeds the time limit set by `allow`.
     """
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:

@@ -1,15 +1,16 @@
 """Processes unrelated to Punish, solved by our solver and by others.
 
-Every process of ``processes/`` is built once per size and saved. A *task* is a process of one size with one discount.
-The contenders of a task take turns. Each turn runs in a child process with limited time and memory. The child process
-first solves the smallest size to warm up. Then it measures the time to solve the task to values within `TOLERANCE` of
-the optimal values. All values are compared with ours. If they differ by more than the sum of both error bounds and
-`ROUNDING`, the run fails and the contender's time is not reported.
+Every process of ``processes/registry.py`` is built once per size and saved. A *task* is a process of one size with one
+discount. The contenders of a task take turns. Each turn runs in a child process with limited time and memory. The child
+process first solves the smallest size to warm up. Then it measures the time to solve the task to values within
+`TOLERANCE` of the optimal values. All values are compared with ours. If they differ by more than the sum of both error
+bounds and `ROUNDING`, the run fails and the contender's time is not reported.
 
 To limit the total time, a turn may take at most `LIMIT` seconds and at most `PATIENCE` times as long as the fastest
 contender. A contender that takes over `SLOW` times as long as the fastest has only one turn. A contender that takes
 over `PATIENCE` times as long is omitted from larger sizes. A contender that exceeds `LIMIT` is also omitted from larger
-discounts.
+discounts. The last three rules do not apply to our solver with all threads. `PATIENCE` times the fastest time counts
+as at least `LEAST_LIMIT` seconds.
 
 The table has a row for each task and a column for each program. An entry is the time of the program's fastest method
 divided by our time, where both use as many threads as they can. Below 1, the other program is faster. If a solver ran
@@ -270,10 +271,10 @@ def _rank(record: Record) -> tuple[float, float]:
 
 
 def add_targets(report: Report) -> None:
-    """Add three targets to the report.
+    """Add the targets to the report.
 
     Our solver should never be slower than the best other solver, and 5 times as fast in the median over all tasks. On
-    random processes, our solver with 1 thread should need at most half of QuantEcon's time.
+    random processes of middle size, our solver with 1 thread should need at most half of QuantEcon's time.
     """
     known = [_number(measurement.facts.get("best", "")) for measurement in report.measurements]
     ratios = [ratio for ratio in known if ratio is not None]
@@ -335,7 +336,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--process", action="append", choices=list(PROCESSES), help="only this one; repeatable")
     parser.add_argument("--size", action="append", choices=SIZES, help="only this one; repeatable (default: middle)")
     parser.add_argument("--discount", action="append", type=float, choices=DISCOUNTS, help="only this one; repeatable")
-    parser.add_argument("--solver", action="append", metavar="TEXT", help="only solvers with TEXT in the name")
+    parser.add_argument("--solver", action="append", metavar="TEXT", help="only ours and solvers with TEXT in the name")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="turns of every solver (default: 1)")
     parser.add_argument("--threads", type=int, default=usable_cores(), metavar="N", help="threads (default: all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to FILE")

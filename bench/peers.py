@@ -1,9 +1,9 @@
 """Other solvers on the same tensor: SciPy, QuantEcon, MDPSolver and Storm.
 
-The tensor of the game against uniform play is built once and saved. Every solver loads the tensor in its own child
-process, so its peak memory includes loading. Its time does not include loading. It is the time until its own stopping
-rule (see the files in ``peer/``) guarantees values within 1e-9 of the optimal values. Every solver has one turn per
-round, so that changes in the machine's speed affect all solvers.
+The tensor of the game against uniform play is built once and saved. Every solver except `WHOLE` loads the tensor in its
+own child process, so its peak memory includes loading. Its time does not include loading. It is the time until its own
+stopping rule (see the files in ``peer/``) guarantees values within 1e-9 of the optimal values. Every solver has one
+turn per round, so that changes in the machine's speed affect all solvers.
 
 There are two tasks: values at discount 0.95, and the undiscounted win probability, where the only other solver is
 Storm. Results may differ from ours by the sum of both error bounds and `ROUNDING`, because the bounds of other solvers

@@ -46,7 +46,8 @@ _SHARE = 1e-8
 # A discount for reach probabilities, so that the equations of every policy have a solution.
 _NO_DISCOUNT = 1 - 1e-12
 _SMALL = 300
-# Minimum time limit of plain solvers in seconds, and the ratio of elapsed time to this limit at which they are killed.
+# Minimum time limit of plain solvers in seconds, and the ratio of elapsed time to a solver's limit at which it is
+# killed.
 _PATIENCE, _BUSY = 2.0, 3.0
 # The errors of values, policy and SuperLU may add up.
 _MOST_OFF = 3.0
@@ -57,7 +58,8 @@ _WIDTHS = (4, 9, 9, 7, 8, 8, 8, 15, 16, 7)
 class Problem(NamedTuple):
     """A process and an objective.
 
-    The objective is the maximum expected reward until a state with a fixed value is reached.
+    The objective is the maximum average reward if ``discount`` is NaN. Otherwise it is the maximum expected reward
+    until a state with a fixed value is reached.
     """
 
     mdp: MDP  # the process
@@ -273,7 +275,9 @@ def _turn(request: dict[str, Any]) -> float:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.plain", description="Compare with plain solvers.")
-    parser.add_argument("--seeds", type=int, nargs=2, default=(0, N_SEEDS), metavar=("FIRST", "LAST"), help="seeds")
+    parser.add_argument(
+        "--seeds", type=int, nargs=2, default=(0, N_SEEDS), metavar=("FIRST", "LAST"), help="seeds, without LAST"
+    )
     parser.add_argument("--kind", action="append", choices=list(KINDS), help="only this one; repeatable")
     parser.add_argument("--objective", action="append", choices=OBJECTIVES, help="only this one; repeatable")
     parser.add_argument("--largest", type=int, default=LARGEST, metavar="N", help="states at most")

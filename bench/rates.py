@@ -1,9 +1,9 @@
 """Speed of games and duels: ``python -m bench.rates [GAME ...] [duels]``.
 
-*Games* are random games per second on one core. They are played in batches, as during training, by ``legal`` and
-``step`` of a `VectorGame`. New games replace finished games, and a batch fits into the cache. Whole games of Gwent Lite
-run in one kernel, with the default deck, at random and by the rule of thumb. Rates are per second of processor time of
-all threads, and the best of three runs is reported.
+*Games* are games per second on one core, with random moves. They are played in batches, as during training, by
+``legal`` and ``step`` of a `VectorGame`. New games replace finished games, and a batch fits into the cache. Whole games
+of Gwent Lite run in one kernel, with the default deck, at random and also by the rule of thumb. Rates are per second of
+processor time of all threads, and the best of three runs is reported.
 
 *Duels* are duels of Punish: seconds of exact evaluation, and simulated games per second on all cores. The simulated
 share of wins must be within four standard errors of the exact probability. The standard error is computed from pairs of

@@ -56,7 +56,7 @@ Compare ratios, not times. The lines below a table list missed targets.
   five times the fastest time or at a limit of 10 or 30 seconds (`>`). Slow solvers are omitted at the larger size
   (`-`). pymdptoolbox exceeds the limits on memory or time on all tasks.
 * Small processes (`python -m bench mdp --small`): milliseconds of processor time, without building the model. *Best* is
-  the time of the fastest other solver, except for the dense form, divided by ours. Only our solver proves its bound.
+  the time of the fastest other solver, except for the dense form, divided by ours. Only our bound includes rounding.
 """
 
 Table = list[list[str]]
@@ -81,7 +81,7 @@ def count(number: int, noun: str) -> str:
 
 
 def fact(value: Fact) -> str:
-    """Return a fact as text: integers in groups of three digits, other numbers with three significant digits."""
+    """Return a fact as text: integers in groups of three digits, other numbers with at least two significant digits."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):

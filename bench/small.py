@@ -3,8 +3,8 @@
 All solvers run in one process and take turns. Their times are processor times of a warm solve to an error of `BOUND`,
 without building the model. QuantEcon's policy iteration and modified policy iteration solve the sparse form and, below
 `FEW` states, its policy iteration also the dense form. *Plain* is value iteration with a SciPy matrix, which stops by
-the span of the changes. Only our solver proves its error bound. QuantEcon's policy iteration would take minutes for
-large processes, so they skip it.
+the span of the changes. Only our error bound includes rounding. QuantEcon's policy iteration would take minutes on
+processes with over `MANY` states and is omitted.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def solvers_of(mdp: MDP, discount: float) -> dict[str, Callable[[], np.ndarray]]
     """Return the solvers of a process by name. Each returns the state values."""
     state = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr))
     sparse = DiscreteDP(mdp.reward, csr_matrix(mdp.to_scipy()), discount, state, mdp.action)
-    # Constructors of `MDP` compute this property, but the processes of ``bench`` are built from arrays.
+    # Constructors of `MDP` compute this property, but some processes are built from arrays.
     assert mdp.max_row_sum_error < BOUND
     solvers = {
         # A copy has no other cached properties.

@@ -1,10 +1,12 @@
-"""Random processes of 10^3 to 10^5 states, with goal states and states to avoid. A kind and a seed determine a process.
+"""Random processes of about 10^3 to 10^5 states, with goal states and states to avoid.
+
+A kind, a seed and the maximum number of states determine a process.
 
 random
-    Each of three actions has four successors, at most 50 states away, so that the factors of linear systems are sparse.
+    Each of three actions has up to four successors, at most 50 states away, so that the factors of linear systems are
+    sparse.
 penalties
-    The same as *random*, but a third of the actions have rewards from -1e6 to -1e12. The first action of a state never
-    does.
+    The same as *random*, but a third of the actions other than the first have rewards from -1e6 to -1e12.
 ring
     A slow walk on a ring. A step leaves the state with a probability from 1e-6 to 1e-1. The action determines the
     drift.

@@ -122,10 +122,10 @@ def search(n_wages: int) -> MDP:
 
 
 def cars(most: int, moved: int) -> MDP:
-    """Return the car rental with at most ``most`` cars in each location, of which ``moved`` can be moved in a night."""
+    """Return the car rental with at most ``most`` cars in each location. At most ``moved`` are moved in a night."""
 
     def day(rented: float, returned: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cars in the evening for each number in the morning, and the expected income."""
+        """Return the distribution of cars in the evening (columns) and the income, by number in the morning (rows)."""
         evening, income = np.zeros((most + 1, most + 1)), np.zeros(most + 1)
         for cars in range(most + 1):
             demand = np.append(poisson.pmf(np.arange(cars), rented), poisson.sf(cars - 1, rented))

@@ -84,7 +84,7 @@ def explored(
     known = np.flatnonzero(is_known)
     n_states = len(known) - len(terminals)
     code, action, target, p = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    # Search the sorted codes, because a table of all possible codes would be too large.
+    # Search the sorted codes, because an array of indices for all possible codes would be too large.
     pair = np.searchsorted(known, code) * n_actions + action
     is_possible = np.zeros((n_states, n_actions), dtype=bool)
     is_possible.ravel()[pair] = True

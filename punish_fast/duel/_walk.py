@@ -17,9 +17,9 @@ alternatives were slower: a generator of indices (7.5 times as long), and a bran
 a loop over an empty range.
 
 A pass reads full states in order, but the enemy's rows and the values of successors are at unpredictable addresses.
-Therefore, the pass prefetches rows and values.
+Therefore, passes that compute values prefetch them.
 
-Numba tests whether signed indices are negative. Indices in passes are unsigned to avoid this test.
+Numba tests whether signed indices are negative. Indices in walks are unsigned to avoid this test.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ _SUCCESSORS_AHEAD = np.uint64(64)
 
 @inlined_routine
 def open_full(full, state_ptr, number):
-    """Return a full state's first successor, and a tuple: deck, and the enemy's first and last row (exclusive)."""
+    """Return the index of a full state's first successor, and a tuple: deck, and the enemy's first and last row (exclusive)."""
     enemy_state = np.uint64(full.enemy_row[number])
     rows = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
     return np.uint64(full.entry[number]), (np.uint64(full.deck[number]), rows[0], rows[1])

@@ -17,7 +17,7 @@ from punish_fast.duel._graph import Full, Redeal
 from punish_fast.duel._passes import Parts
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Number of partial sums of reach probabilities, for any number of threads.
+# Maximum number of partial sums of reach probabilities, for any number of threads.
 N_PARTS = 8
 
 

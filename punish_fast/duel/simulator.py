@@ -1,4 +1,4 @@
-"""Parallel simulation of the two-player game. The game number and the random seed determine a game."""
+"""Parallel simulation of the two-player game. Both policies, the game number and the random seed determine a game."""
 
 from typing import NamedTuple
 
