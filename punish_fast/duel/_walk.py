@@ -38,7 +38,7 @@ _SUCCESSORS_AHEAD = np.uint64(64)
 
 @inlined_routine
 def open_full(full, state_ptr, number):
-    """Return the index of a full state's first successor, and a tuple: deck, and the enemy's first and last row (exclusive)."""
+    """Return the index of a full state's first successor, and a tuple: deck, first and last enemy row (exclusive)."""
     enemy_state = np.uint64(full.enemy_row[number])
     rows = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
     return np.uint64(full.entry[number]), (np.uint64(full.deck[number]), rows[0], rows[1])

@@ -1,7 +1,8 @@
 """One measure of the two-player game as a layered graph, complete or restricted, and passes through the graph.
 
 Information states are numbered breath by breath. Rows (the player's actions), full states and successors are numbered
-in the same order. Arrays of values contain the full states, then the nodes between measures, then both final results.
+in the same order. Arrays of values contain the full states, then the nodes between measures, then any leaves
+(``equilibrium/restricted_game.py``), then both final results.
 """
 
 from abc import ABC, abstractmethod
@@ -121,7 +122,7 @@ class LayeredGraph(FullStates, ABC):
         for_chunks(kernel, self._entries_of(number), *args, origin=int(self.layer_ptr[number]))
 
     def targets_of(self, number: int) -> tuple[int, int]:
-        """Return the indices of the first full state or node after a breath, and of the first final result."""
+        """Return the index of the first full state or node after a breath, and the index after the last node."""
         return int(self.full.ptr[self.layer_ptr[number + 1]]), self.n_full + self.n_nodes
 
     def room_after(self, number: int) -> tuple[int, int]:

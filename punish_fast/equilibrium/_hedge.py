@@ -38,7 +38,7 @@ from punish_fast.runtime._jit import inlined_routine, kernel
 
 # Minimum of the largest regret, which is the denominator of a learning rate.
 LEAST_REGRET = 1e-100
-# Minimum of logits, so that rare actions can become probable again.
+# Minimum of logits after an iteration on the whole graph, so that rare actions can become probable again.
 LEAST_LOGIT = -20.0
 
 

@@ -1,9 +1,9 @@
-"""Reach probabilities of full states, passed forward through a measure.
+"""Reaches of full states, passed forward through a measure.
 
 For a full state ``(s, e)``, where ``s`` is an information state and ``e`` the enemy's hand, let
 
-    R(s, e)   be the probability that a game reaches (s, e),
-    C(s, e)   be this probability if each of the player's choices since the deal has a weight of at least off_policy.
+    R(s, e)   be the expected number of visits to (s, e) per game,
+    C(s, e)   be this number if each of the player's choices since the deal has a weight of at least off_policy.
 
 If ``off_policy`` is 1, the player's choices do not count, and ``C`` is the counterfactual reach: the contribution of
 chance and the enemy. If ``off_policy`` is less than 1, each choice of the player is weighted by its probability, or by

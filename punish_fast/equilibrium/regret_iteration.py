@@ -42,7 +42,7 @@ _SAME_DEALS = 1e-9
 
 
 class Reach:
-    """Reaches R and C of full states and nodes. R is a probability. C has a minimum weight for the player's choices."""
+    """Reaches R and C of full states and nodes (``_reach.py``). C has a minimum weight for the player's choices."""
 
     def __init__(self, graph: LayeredGraph, has_response: bool = False) -> None:
         """Allocate the tables. ``has_response`` adds columns for the reaches of a response to the player."""
@@ -113,7 +113,8 @@ class CounterfactualResponse:
 
         Args:
             v: float64 ``[n_values, k]``, initial win probabilities in the first column, updated in place.
-            opening: float64 ``[n]``, probability that a game begins in each full state of the first breath.
+            opening: float64 ``[n]``, initial `dealt`: on the whole graph, the probability that a game begins in each
+                full state of the first breath.
         """
         self.graph = graph
         self.v = v  # An iteration does not change the values of full states that it skips.
@@ -175,7 +176,8 @@ class RegretIteration:
         """Start with the strategy given by the minimizer's tables.
 
         Args:
-            dealt: float64 ``[n]``, expected visits per game to each full state of the first breath, updated in place.
+            dealt: float64 ``[n]``, expected visits per game to each full state of the first breath, updated in place
+                by ``deal`` (see `run`).
             v: float64 ``[n_values]``, win probabilities, updated in place.
             share: Share of games against the response.
             response: Response to the player, or None.

@@ -17,9 +17,9 @@ weight in these beliefs. Since steps are small, the mean of the later strategies
 strategy played is halfway between the last strategy and this mean (``_hedge.py``).
 
 With small steps, combining several steps in rarely reached states and for rarely played actions costs little accuracy.
-Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the last full iteration.
-The first sixteen iterations and every sixteenth later iteration run on the whole graph. The later ones count sixteen
-times for rows outside the restricted game.
+Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the last full iteration,
+unless that game is too large to save time. The first sixteen iterations and every sixteenth later iteration run on the
+whole graph. The later ones count sixteen times for rows outside the restricted game.
 """
 
 from __future__ import annotations

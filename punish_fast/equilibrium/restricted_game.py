@@ -53,10 +53,7 @@ def mark(
 
 
 def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
-    """Return True if `mark` could have set these marks.
-
-    A restricted game then contains all states that it refers to.
-    """
+    """Return True if a restricted game with these marks would contain all states that it refers to."""
     full, inside = graph.full, marks.full == INSIDE
     n_first = int(full.ptr[graph.layer_ptr[1]])
     by_row = np.repeat(marks.state, np.diff(graph.state_ptr))

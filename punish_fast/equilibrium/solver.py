@@ -40,8 +40,8 @@ _PROGRAM = 350_000_000
 class Equilibrium:
     """Approximation of an equilibrium by regret minimization, in self-play, against a best response, or both.
 
-    The result is the average of all strategies. Its exploitability is the win probability of its best response minus
-    one half, in percentage points.
+    The result is a weighted average over all iterations. Its exploitability is the win probability of its best response
+    minus one half, in percentage points.
 
     Attributes:
         graph: Graph of the game.
@@ -187,7 +187,7 @@ class Equilibrium:
 
     @property
     def reachable(self) -> np.ndarray:
-        """Mask of the states during a measure that the average strategy can reach against some enemy, bool ``[n]``."""
+        """Mask of the states during a measure that the average strategy can reach from some deal, bool ``[n]``."""
         average, full_ptr = self.average, self.graph.full.ptr
         reach = Reach(self.graph)
         reach.begin(np.ones(len(self.reach)))
