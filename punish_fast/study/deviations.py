@@ -72,7 +72,7 @@ class AssessedChoices:
     game: np.ndarray  # int64 ``[n]``, id of the game
     values: np.ndarray  # float64 ``[n, 11]``, win probability after each action, or NaN if illegal
     policy: np.ndarray  # float64 ``[n, 11]``, probability of each action under the policy
-    n_recorded: int  # number of recorded choices, including forced ones
+    n_recorded: int  # number of recorded choices, including forced and omitted ones
     n_games: int  # number of recorded games
     n_illegal: int  # number of choices omitted because they are illegal in their state
     n_unknown: int  # number of choices omitted because no game reaches their state

@@ -1,8 +1,8 @@
 """Lessons from a policy that plays both sides of the two-player game, and key figures of the game.
 
-All numbers are computed exactly from the graph of the game: win probabilities by HP before and after a deal, values of
-opening hands, gains from keeping cards (``kept_cards.py``), and frequencies of plays (``frequencies.py``). A separate
-module compares recorded games with the policy (``deviations.py``).
+All numbers are computed exactly from the graph of the game: win probabilities by HP before a deal and after the first
+breath, values of opening hands, gains from keeping cards (``kept_cards.py``), and frequencies of plays
+(``frequencies.py``). A separate module compares recorded games with the policy (``deviations.py``).
 """
 
 import math

@@ -33,9 +33,10 @@ _LEAST_LABEL = 0.055
 def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Path, rows: Sequence[str] = ROWS) -> None:
     """Plot lessons to a PNG or SVG file.
 
-    The first row of panels shows win probabilities by HP, before and after a deal, and the values of kept cards. The
-    second row shows the best and worst opening hands, and the mean value by card and number of copies. The third row
-    shows the frequencies of plays. Unless ``people`` is None, the last row shows recorded plays and losses.
+    The first row of panels shows win probabilities by HP, before a deal and after the first breath, and the values of
+    kept cards. The second row shows the best and worst opening hands, and the mean value by card and number of copies.
+    The third row shows the frequencies of plays. Unless ``people`` is None, the last row shows recorded plays and
+    losses.
 
     Args:
         found: Lessons to plot.
