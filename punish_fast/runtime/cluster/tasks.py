@@ -135,7 +135,7 @@ def finished(
             on_loss()
             continue
         return
-    raise ClusterError(f"cluster: workers were lost {_ATTEMPTS} times in a row")
+    raise ClusterError(f"cluster: workers were lost {_ATTEMPTS} times")
 
 
 def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Future[Any], Any]]:
