@@ -13,7 +13,7 @@ from punish_fast.runtime.errors import printable, require
 
 # Default number of games in a match.
 GAMES = 3000
-# Name of the network included in the package.
+# Name of the network included in the package or, in games whose positions are enumerated, of a newly trained Q-table.
 TRAINED = "trained"
 
 
