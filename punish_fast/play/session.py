@@ -1,7 +1,7 @@
 """Play sessions, each with a game and its players.
 
-A session stores a game with its hidden information, accepts a choice from each seat, and records events. Terminals and
-web pages access the game only through `PlaySession.view` and through events as seen from a seat (`Event.told`)::
+A session stores a game with its hidden information, accepts a choice from each seat, and records events. During a
+game, users see only `PlaySession.view` and events without the cards that are hidden from their seat (`Event.told`)::
 
     session = PlaySession(match, (HumanPlayer("Ann"), PolicyPlayer("naive", policy)))
     session.begin()

@@ -16,7 +16,7 @@ def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str
 
     Args:
         settings: Dataclass that checks the new values.
-        texts: Changes as ``NAME=VALUE``. Commas separate the numbers of a tuple, and ``none`` stands for None or an empty tuple.
+        texts: Changes as ``NAME=VALUE``. Commas separate the numbers of a tuple. ``none`` is None or an empty tuple.
         excluded: Fields that cannot be changed because they have their own option.
     """
     hints = get_type_hints(settings)

@@ -1,7 +1,7 @@
 """Advice in a game: win probabilities of the legal moves, and probabilities of the enemy's actions.
 
 The enemy's policy must be known. The probability of a hand follows from a uniform distribution of the unseen cards. Win
-probabilities assume optimal play against this enemy after the move (``mdp/methods/value_iteration.py``).
+probabilities assume optimal play against this enemy after the move (``mdp/objectives/solver.py``).
 """
 
 from collections.abc import Iterator
