@@ -44,7 +44,7 @@ Rungs:
         for: discounted rewards
         limits: the maximum number of sweeps
         next: none
-    further sweeps over components (`Total`): Sweeps with bounds that widen with the number of remaining steps.
+    further sweeps over components (`Total`): Sweeps with a larger limit.
         for: total rewards and probabilities
         limits: the maximum number of sweeps over a component
         next: a loose bound

@@ -149,7 +149,7 @@ def test_successors_of_probability_zero_are_not_explored():
         MDP.from_function(lambda _: {"wait": (1.0, {0: 0.0})}, [0])
 
 
-@pytest.mark.parametrize("name", ["max_sweep", "deadline", "is_patient"])
+@pytest.mark.parametrize("name", ["max_sweep", "deadline"])
 def test_unknown_limits_are_refused_by_name(name):
     for call in (solve, average_reward, lambda mdp, **limits: reach_probability(mdp, GOAL, **limits)):
         with pytest.raises(TypeError, match=rf"^{name}: unknown argument; the optional limits are max_sweeps, max_sec"):

@@ -13,13 +13,8 @@ through two stages:
   ``l <= v_a <= v* <= u``, where ``v_a`` is the value of the policy that takes these rows [optimistic value iteration:
   Hartmanns and Kaminski 2020, CAV].
 
-If episodes are long, bounds at a constant distance from the values need many sweeps, since a sweep improves them only
-in states from which the episode may soon end. After 50 to 1,000 sweeps, the ladder therefore tries policy iteration
-(``exact_iteration.py``). If the MDP is too large for policy iteration, further sweeps use a distance that grows with
-the number of remaining steps (`SolverOptions.is_patient`): ``k + c h``, where ``k`` is the largest distance in earlier
-components, and ``h`` is approximately the maximum expected number of remaining steps, so that ``h >= P_a h + 1/2`` for
-every row ``a``. A backup tightens such bounds by at least ``c / 2``, less the change of the values. If a run might
-continue forever, even at a cost, no ``h`` satisfies this condition, and nothing is proved.
+If episodes are long, the bounds need many sweeps, since a sweep improves them only in states from which the episode may
+soon end. After 50 to 1,000 sweeps, the ladder therefore tries policy iteration (``exact_iteration.py``).
 
 The method requires that sweeps converge to ``v*`` from any initial values. This holds if every policy terminates,
 or if some policy does and every policy that does not terminate has unbounded cost [Bertsekas and Tsitsiklis 1991,
@@ -47,11 +42,9 @@ from punish_fast.mdp.methods import _component_brackets
 from punish_fast.mdp.methods._component_brackets import Bounds
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.totals import Total
-from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.limits import SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF, Payment, RowChoices
-from punish_fast.mdp.model.results import ValueRange
 from punish_fast.mdp.model.solution import Exact, Payoff, Unsolved
 from punish_fast.mdp.model.stored_process import tensor_of
 from punish_fast.runtime.parallel import balanced_chunks
@@ -60,13 +53,6 @@ from punish_fast.runtime.parallel import balanced_chunks
 _LARGE = 1024
 # Largest change of converged values in a sweep, as a share of the distance to their bounds.
 _SHARE = 0.001
-# Largest change of converged step counts in two sweeps. Step counts decrease by 1 per step, more than twice this
-# change.
-_SHARE_OF_STEP = 0.25
-# Share of the remaining tolerance that a slowly converging component uses.
-_SHARE_OF_REST = 0.25
-# Largest change of converged values in two sweeps, as a share of ``c``. Bounds improve by half of ``c`` per backup.
-_SHARE_OF_FALL = 0.125
 # Roundings of a backup of a row with one successor.
 _FEWEST_ROUNDINGS = 9
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
@@ -85,7 +71,6 @@ class _Sweeps:
         self._tensor, n = tensor_of(order.mdp), order.mdp.n_states
         initial = np.zeros(n) if limits.initial_values is None else limits.initial_values[order.states]
         self._v = np.concatenate([initial, problem.payoff.end])
-        self._distance = np.full(n, limits.tolerance / 2)
         # Bounds of all components, whether proved or not.
         self.bounds = Bounds(self._v.copy(), self._v.copy(), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))
         self.is_proved = True  # False after a component fails. Later components are then swept, but not bracketed
@@ -126,48 +111,25 @@ class _Sweeps:
 
     def prove_one(self, boundary: np.ndarray) -> None:
         """Bracket a component that is large or converges slowly."""
-        converges = self._extrapolate(self._tensor, self._v, self._value_range, boundary, self._change)
+        self._extrapolate(boundary)
         # Every backup widens bounds by its rounding error, so smaller distances cannot be proved.
         rounding = _FEWEST_ROUNDINGS * UNIT_ROUNDOFF * np.abs(self._v[slice(*boundary.tolist())]).max()
-        if not converges or rounding > self._tolerance or self._narrow(boundary, 0, 1) == 0:
-            self.is_proved = self.is_proved and self._limits.is_patient and self._prove_slowly(boundary)
+        if rounding > self._tolerance or self._narrow(boundary, 0, 1) == 0:
+            self.is_proved = False
 
-    def _prove_slowly(self, boundary: np.ndarray) -> bool:
-        """Bracket a component by bounds whose distance from the values grows with the number of remaining steps."""
-        inside = slice(*boundary.tolist())
-        steps, one = np.zeros(len(self._v)), self._tensor._replace(reward=np.ones(len(self._tensor.reward)))
-        self._extrapolate(one, steps, ValueRange(0.0, np.inf), boundary, _SHARE_OF_STEP)
-        lower, upper = self.bounds.lower, self.bounds.upper
-        earlier, v = slice(inside.start), self._v
-        known = float(np.maximum(upper[earlier] - v[earlier], v[earlier] - lower[earlier]).max(initial=0))
-        longest = float(steps[inside].max())
-        if not 0 < longest < np.inf:
-            return False
-        a_step = _SHARE_OF_REST * (self._tolerance - known) / longest
-        self._extrapolate(self._tensor, v, self._value_range, boundary, _SHARE_OF_FALL * a_step)
-        self._distance[inside] = known + a_step * steps[inside]
-        return self._narrow(boundary, 0, 1) == 1
-
-    def _extrapolate(
-        self, tensor: Tensor, v: np.ndarray, value_range: ValueRange, boundary: np.ndarray, change: float
-    ) -> bool:
-        """Sweep in both directions and extrapolate until values change by at most ``change``.
-
-        Return False if the maximum number of sweeps or the deadline is reached first.
-        """
-        acceleration, values = Anderson(), v[slice(*boundary.tolist())]
+    def _extrapolate(self, boundary: np.ndarray) -> None:
+        """Sweep in both directions and extrapolate until values change little, or a limit is reached."""
+        acceleration, values = Anderson(), self._v[slice(*boundary.tolist())]
         for _ in range(0, self._limits.max_sweeps, 2):
             before = values.copy()
-            _component_brackets.relax_components(0, 1, boundary.view(np.uint64), tensor, v, 0.0, 2)
-            np.clip(values, *value_range, out=values)
+            _component_brackets.relax_components(0, 1, boundary.view(np.uint64), self._tensor, self._v, 0.0, 2)
+            np.clip(values, *self._value_range, out=values)
             self.n_sweeps += 2
             self._limits.progress(self.n_sweeps, np.inf)
-            if np.abs(values - before).max() <= max(change, 4 * UNIT_ROUNDOFF * np.abs(values).max()):
-                return True
-            if self._limits.is_over:
+            change, least = np.abs(values - before).max(), 4 * UNIT_ROUNDOFF * np.abs(values).max()
+            if change <= max(self._change, least) or self._limits.is_over:
                 break
-            values[:] = np.clip(acceleration.next(before, values.copy()), *value_range)
-        return False
+            values[:] = np.clip(acceleration.next(before, values.copy()), *self._value_range)
 
     def _narrow(self, boundary: np.ndarray, first: int, last: int) -> int:
         """Bracket components, and return the index of the first component that is not proved, or ``last``.
@@ -178,7 +140,7 @@ class _Sweeps:
             return last
         begin, end = int(boundary[first]), int(boundary[last])
         lower, upper, choice, is_above = (array[begin:end] for array in self.bounds)
-        v, distance = self._v[begin:end], self._distance[begin:end]
+        v, distance = self._v[begin:end], self._tolerance / 2
         np.maximum(v - distance, self._value_range.least, out=lower)
         np.minimum(v + distance, self._value_range.most, out=upper)
         choice[:], is_above[:], n_open = -1, False, -1
@@ -197,7 +159,7 @@ def sweep_components(problem: Total) -> Exact | Unsolved:
     limits, few = problem.limits, min(problem.limits.max_sweeps, patience(problem.mdp))
     if limits.initial_values is None:
         limits = replace(limits, initial_values=_initial_values(problem.mdp, problem.payoff, limits.tolerance))
-    return _bracketed(problem, replace(limits, max_sweeps=few, is_patient=False))
+    return _bracketed(problem, replace(limits, max_sweeps=few))
 
 
 def sweep_components_further(problem: Total) -> Exact | Unsolved:

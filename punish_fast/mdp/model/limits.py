@@ -83,8 +83,6 @@ class SolverOptions:
         max_sweeps: See `SolverLimits`.
         max_seconds: See `SolverLimits`.
         progress: Called as ``progress(sweeps, error_bound)`` (see `SolverLimits`).
-        is_patient: True to try bounds at a distance from the values that grows with the number of remaining steps, if
-            bounds at a constant distance fail.
         initial_values: float64 ``[n_states]``, initial values of a solver without layers. If None, the solver chooses
             them.
         save: See `SolverLimits`.
@@ -98,7 +96,6 @@ class SolverOptions:
     max_sweeps: int = MAX_SWEEPS
     max_seconds: float = math.inf
     progress: Callable[[int, float], None] = field(default_factory=lambda: keep_quiet)
-    is_patient: bool = True
     initial_values: np.ndarray | None = None
     save: Callable[[np.ndarray], None] | None = None
     deadline: float = math.inf
