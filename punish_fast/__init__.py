@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from punish_fast.enemies.counts import Counts, count_choices
     from punish_fast.enemies.parless import parless
     from punish_fast.equilibrium.exploitation.best_response import Exploiter, best_response
-    from punish_fast.equilibrium.exploitation.bracket import Bracket, bracket
+    from punish_fast.equilibrium.exploitation.bracket import BracketResult, bracket
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.mdp.conversion.objective_text import NamedProcess
     from punish_fast.mdp.model.comparison import compare_solutions
@@ -68,7 +68,7 @@ __all__ += ["reach_probability", "solve", "total_reward", "validate"]
 __all__ += ["BotView", "Counts", "Player", "PolicyPlayer", "count_choices", "parless", "policy_from_function"]
 __all__ += ["policy_of_table", "table_of_policy", "to_finer_model", "uniform_policy"]
 # Duels, best responses and equilibria
-__all__ += ["Bracket", "Duel", "Equilibrium", "Exploiter", "GameGraph", "SimulationResult"]
+__all__ += ["BracketResult", "Duel", "Equilibrium", "Exploiter", "GameGraph", "SimulationResult"]
 __all__ += ["best_response", "bracket", "head_to_head", "simulate"]
 # Files
 __all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]
