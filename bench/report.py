@@ -53,8 +53,8 @@ Compare ratios, not times. The lines below a table list missed targets.
 * QuantEcon, SciPy and Storm use one thread. With *terminals given*, solvers start from the values of win and loss.
 * Other processes (`bench/processes`) have a discount or a *reachability* objective. A program's column shows the
   time of its fastest solver divided by our time. The program is faster if the ratio is below 1. Solvers are stopped at
-  five times the fastest time or at a limit of 10 or 30 seconds (`>`). Slow solvers are omitted at the larger size
-  (`-`). pymdptoolbox exceeds the limits on memory or time on all tasks.
+  five times the fastest time (at least 2 seconds) or at a limit of 10 or 30 seconds (`>`). Slow solvers are omitted at
+  the larger size (`-`). pymdptoolbox exceeds the limits on memory or time on all tasks.
 * Small processes (`python -m bench mdp --small`): milliseconds of processor time, without building the model. *Best* is
   the time of the fastest other solver, except for the dense form, divided by ours. Only our bound includes rounding.
 """
