@@ -1,8 +1,8 @@
 """Protocols for games, and the laws that every game satisfies.
 
-A `Game` defines the rules of a game, whose states are immutable, hashable values. Enumeration, exact solvers and play
-use only the methods of `Game`. Learners, which play many games in parallel, use `VectorGame`. `tests/games/laws.py`
-checks the following laws. Let ``s`` be a reachable state and ``a`` a legal action.
+A `Game` defines the rules of a game, whose states are immutable, hashable values. Enumeration, retrograde analysis and
+matches use only the methods of `Game`. Networks learn by a `VectorGame`, which plays many games in parallel.
+`tests/games/laws.py` checks the following laws. Let ``s`` be a reachable state and ``a`` a legal action.
 
 1.  ``initial()`` and ``apply(s, a)`` are deterministic and leave ``s`` unchanged.
 2.  ``player(s)`` is an integer from 0 to ``n_players - 1``, or `CHANCE` in a chance state. In a terminal state,

@@ -28,7 +28,7 @@ class PunishTerminal:
     screen: Screen
     ask: Ask  # shows a prompt and returns the answer (raises EOFError at the end of input)
     coach: Coach | None = None
-    coaches: bool = False  # True to show advice before every move
+    coaches: bool = False  # True to show advice before every move, unless only one is legal
     # True to ask users to confirm each move or take it back, and spectators to press Enter before each breath.
     confirms: bool = True
     # Function for two users at one screen, called with a user's name before each turn and with None afterwards.
