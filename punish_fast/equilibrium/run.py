@@ -90,7 +90,7 @@ def run_equilibrium(
     Args:
         equilibrium: The equilibrium to improve. Its average strategy is measured.
         target: Stopping rule, by default `Target()`.
-        save: Function that writes a checkpoint, called about every minute, before every measurement and after an interrupt.
+        save: Function that writes a checkpoint, called about every minute, before measurements and after an interrupt.
         progress: Called after every iteration.
         search_progress: Passed to `search_from` as ``progress`` when exploitability is measured.
 

@@ -94,7 +94,7 @@ _MAX_PLIES = 500
 
 
 class EpisodeError(PunishFastError, ValueError):
-    """Raised when actions do not form valid games."""
+    """Raised when actions do not form valid games, or when a game is too long."""
 
 
 class Episodes(NamedTuple):
