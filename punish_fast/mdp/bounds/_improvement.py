@@ -1,4 +1,4 @@
-"""Bellman backups of MDPs without layers, restricted to the rows that may still be optimal or to those of a policy.
+"""Bellman backups of MDPs without layers, over the rows that may still be optimal, and sweeps over a policy's rows.
 
 `improve` backs up all states from the same values ``v``. It skips rows that an earlier backup proved to be suboptimal
 (``improvement.py``). The indices of the other rows, a state's *candidates*, are moved to the front of the state's

@@ -38,7 +38,6 @@ from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds import _improvement
 from punish_fast.mdp.bounds._improvement import NO_ROW, Candidates, Chain
 from punish_fast.mdp.bounds.stopping_rule import discounted, terminal_values
-from punish_fast.mdp.model._bellman import Tensor
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.solution import Exact
@@ -54,34 +53,29 @@ _MOST_BLOCKS, _BLOCK_STATES = 16, 1024
 
 
 class PolicyChain:
-    """The Markov chain of a policy. Call `follow` to set the policy."""
+    """The Markov chain of a policy. `Improvement.greedy_chain` copies its rows."""
 
-    def __init__(self, mdp: MDP, tensor: Tensor, discount: float) -> None:
-        """Allocate memory for rows. ``tensor`` contains the kernel arrays of ``mdp``."""
+    def __init__(self, mdp: MDP, discount: float) -> None:
+        """Allocate memory for rows."""
         n = mdp.n_states
-        self._ptr = cumulated(np.maximum.reduceat(np.diff(mdp.indptr), mdp.state_ptr[:-1]))
-        self.nnz = int(self._ptr[-1])  # Maximum number of entries
+        self.ptr = cumulated(np.maximum.reduceat(np.diff(mdp.indptr), mdp.state_ptr[:-1]))
+        self.nnz = int(self.ptr[-1])  # Maximum number of entries
         rows = np.empty(n, dtype=np.uint32), np.full(n, NO_ROW)
         entries = np.empty(self.nnz, dtype=np.uint32), np.empty(self.nnz)
-        self._chain = Chain(self._ptr.view(np.uint64), *rows, *entries, np.empty(n), np.empty(n))
-        self._tensor, self._discount, self._n_columns = tensor, discount, mdp.n_columns
+        self.arrays = Chain(self.ptr.view(np.uint64), *rows, *entries, np.empty(n), np.empty(n))
+        self._discount, self._n_columns = discount, mdp.n_columns
         self._is_small = self.nnz + _STATE_WORK * n < _LEAST_WORK
         self._nothing = np.zeros(n)
-        self._chunks = balanced_chunks(self._ptr).view(np.uint64)
-        n_blocks = min(_MOST_BLOCKS, 1 + len(self._ptr) // _BLOCK_STATES)
-        self._blocks = balanced_chunks(self._ptr, n_blocks).view(np.uint64)
-
-    def follow(self, choice: np.ndarray) -> None:
-        """Set the policy to the rows ``choice``, int64 ``[n_states]``."""
-        args = self._tensor, self._discount, choice.view(np.uint64), self._chain
-        for_chunks(_improvement.gather_policy, self._ptr, *args)
+        self._chunks = balanced_chunks(self.ptr).view(np.uint64)
+        n_blocks = min(_MOST_BLOCKS, 1 + len(self.ptr) // _BLOCK_STATES)
+        self._blocks = balanced_chunks(self.ptr, n_blocks).view(np.uint64)
 
     def back_up(self, v: np.ndarray, out: np.ndarray, reward: np.ndarray | None = None) -> tuple[float, float]:
         """Back up all states from ``v`` into ``out``. Return the smallest and the largest change of a state value.
 
         If given, ``reward``, float64 ``[n_states]``, replaces the rewards.
         """
-        chain = self._chain if reward is None else self._chain._replace(reward=reward)
+        chain = self.arrays if reward is None else self.arrays._replace(reward=reward)
         extremes = np.empty((len(self._chunks) - 1, 2))
         args = self._chunks, chain, self._discount, v, out, extremes
         for_each(_improvement.back_up_chain, len(extremes), *args, alone=self._is_small)
@@ -95,7 +89,7 @@ class PolicyChain:
 
     def relaxed(self, residual: np.ndarray) -> np.ndarray:
         """Solve ``x - discount * P x = residual``, with 0 at terminals, approximately by two Gauss-Seidel sweeps."""
-        chain = self._chain._replace(reward=residual)
+        chain = self.arrays._replace(reward=residual)
         x, out = np.zeros(self._n_columns), np.zeros(self._n_columns)
         for is_descending in (True, False):
             args = self._blocks, is_descending, chain, self._discount, x, out
@@ -178,12 +172,14 @@ class Improvement:
 
     def greedy_chain(self) -> PolicyChain:
         """Return the Markov chain of the policy `choice`. Every call updates and returns the same object."""
-        self._chain.follow(self.choice)
-        return self._chain
+        chain = self._chain
+        args = self.tensor, self.discount, self.choice.view(np.uint64), chain.arrays
+        for_chunks(_improvement.gather_policy, chain.ptr, *args)
+        return chain
 
     @cached_property
     def _chain(self) -> PolicyChain:
-        return PolicyChain(self.mdp, self.tensor, self.discount)
+        return PolicyChain(self.mdp, self.discount)
 
     @property
     def rounding(self) -> float:
