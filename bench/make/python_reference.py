@@ -40,7 +40,8 @@ TOPICS = (
         "Duels, best responses, equilibria",
         GAME,
         "Exact and simulated results of duels, the strongest opponents of a policy, and approximate equilibria.",
-        "GameGraph head_to_head Duel simulate SimulationResult best_response Exploiter bracket Bracket Equilibrium",
+        "GameGraph head_to_head Duel simulate SimulationResult best_response Exploiter bracket BracketResult "
+        "Equilibrium",
     ),
     Topic(
         "files",
