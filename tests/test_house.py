@@ -76,7 +76,7 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5200,
+    "cli": 5300,
     "web": 1400,
     "play": 2300,
     "arena": 1300,
