@@ -292,12 +292,12 @@ def split_statuses(layout: Layout, codes: np.ndarray) -> Status:
 
 
 def join_statuses(layout: Layout, status: Status) -> np.ndarray:
-    """Invert `split_statuses`: return the codes (int64 ``[k]``) of statuses during a measure."""
+    """Invert `split_statuses`: return the codes of statuses during a measure, int64 in the shape of the fields."""
     return np.asarray(_on_arrays(_codes.play_status)(layout, *status))
 
 
 def join_between_statuses(layout: Layout, own_hp: np.ndarray, enemy_hp: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Invert `split_between_statuses`: return the codes (int64 ``[k]``) of statuses between two measures."""
+    """Invert `split_between_statuses`: return int64 codes of statuses between two measures."""
     return np.asarray(_on_arrays(_codes.between_status)(layout, own_hp, enemy_hp, drawn))
 
 
