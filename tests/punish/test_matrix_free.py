@@ -86,6 +86,8 @@ def test_it_is_refused_where_play_can_go_on_for_ever():
     with pytest.raises(SolveError, match=f"from {space.n_states} states play might never end; without a tensor"):
         solve(MatrixFree(RowBatches(space)), discount=1)
     assert_same_solution(MatrixFree(RowBatches(space)), build_compact(space), discount=0.9)
+    with pytest.raises(SolveError, match="method: policy-iteration needs stored transitions"):
+        solve(MatrixFree(RowBatches(space)), discount=0.9, method="policy-iteration")
 
 
 def test_it_names_its_sizes(tiny):

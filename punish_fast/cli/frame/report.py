@@ -1,4 +1,4 @@
-"""Print results on stdout, as JSON or as text and tables, and messages on stderr. Also errors that end a command."""
+"""Print results on stdout, as JSON or as text and tables, and messages on stderr. Define errors that end a command."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _longest_words(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _shortened(word: str, most: int) -> str:
-    """Replace the middle of a word by three dots, unless the word is a number or a digest."""
+    """Replace the middle of a longer word than ``most`` by three dots, unless it is a number or a digest."""
     if len(word) <= most or re.fullmatch(r"[-+(]*[\d.,:]+%?\)?|[0-9a-f]{16,}", word):
         return word
     return f"{word[: (most - 2) // 2]}...{word[-((most - 3) // 2) :]}"

@@ -34,7 +34,7 @@ def solution_report(solution: Solution) -> dict[str, Any]:
         sweeps (integer): Number of sweeps, including `policies`.
         residual (number, values): Largest change in the last sweep, or `error_bound` if the last step was not a sweep.
         error_bound (number or null, values): Proven bound on the error of every value. Null if no bound is known.
-        converged (boolean): True if the error bound is within the tolerance, and with `--sweeps`.
+        converged (boolean): True if the error bound is within the tolerance or if `--sweeps` is used.
         policies (integer): Number of policies evaluated because sweeps converged too slowly.
         digest (string): Digest of the values.
         loss_value (number): Value of a loss.

@@ -139,7 +139,10 @@ class IncanGold(Game):
         return tuple(state.seats)
 
     def known_to(self, state: IncanGoldState, player: int) -> IncanGoldState:
-        """Return the state with ``player`` to answer and with `STAY` as all earlier answers."""
+        """Return the state in which ``player`` is to answer, with all earlier answers replaced by `STAY`.
+
+        If the player has left the round, all answers are removed.
+        """
         n_before = state.seats.index(player) if player in state.seats else 0
         return state._replace(answers=(STAY,) * n_before)
 

@@ -100,6 +100,8 @@ def solve(
     """
     mdp = _checked(mdp, maximize)
     discount, _ = options.check_options(discount, method, tolerance, sweeps, objective)
+    if method in options.GENERAL_METHODS and not isinstance(mdp, MDP):
+        raise SolveError(f"method: {method} needs stored transitions; use auto, {options.LAYERED} or {options.JACOBI}")
     within = options.limits_of(tolerance, limits)
     if initial_values is not None:
         initial_values = finite_numbers("initial_values", initial_values, (mdp.n_states,), SolveError)
