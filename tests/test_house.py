@@ -83,7 +83,7 @@ BUDGET = {
     "study": 850,
     "games": 5650,
     "store": 1750,
-    "equilibrium": 1950,
+    "equilibrium": 2000,
     "records": 1750,
     "enemies": 600,
     "duel": 1250,
