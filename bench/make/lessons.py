@@ -2,7 +2,7 @@
 
 Tables and sentences that depend on the strategy are in blocks between two HTML comments. The command generates the
 blocks and the figures from a strategy file. The block and the figure about mistakes in recorded games also need the
-option ``--db``. The exploitability by opponents who remember all moves is outside the blocks.
+option ``--db``.
 """
 
 from __future__ import annotations
