@@ -48,7 +48,7 @@ Rungs:
         for: total rewards and probabilities
         limits: the maximum number of sweeps over a component
         next: a loose bound
-    loose bound (`Total`): The values of the elimination.
+    loose bound (`Total`): The most accurate values from elimination or decimals, with a larger bound.
         for: total rewards, probabilities and values above 1e150
         limits: an error bound of 1e-3 times the largest value
         next: none

@@ -4,7 +4,7 @@ JSON keys:
     states (integer): Number of information states, without those between two measures.
     rows (integer): Number of state-action pairs of these states.
     full_states (integer): Number of full states.
-    successors (integer): Number of transitions between full states.
+    successors (integer): Number of transitions from full states.
     memory_bytes (integer, bytes): Memory needed.
     iterations (integer): Number of iterations, including the iterations of a resumed checkpoint.
     exploitability (number or null, percentage points): Exploitability of the strategy. Null if the time limit left no
