@@ -105,7 +105,10 @@ def room_for_decks():
 
 @kernel
 def count_decks(begin, end, layout, places, layer, draws, decks, counts):
-    """Set ``counts[block, drawn]`` to the number of possible decks of each block. ``decks.deck`` must be empty."""
+    """Set ``counts[block, drawn]`` to the number of possible decks of a block if feints draw ``drawn`` cards.
+
+    ``decks.deck`` must be empty.
+    """
     room = room_for_decks()
     for block in range(begin, end):
         list_decks(layout, places, layer, draws, block, room, decks, counts[block])

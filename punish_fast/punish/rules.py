@@ -86,7 +86,7 @@ class Rules(NamedTuple):
     hp: Annotated[int, Field(NUMBER, 1, 9, "HP at the start, and maximum HP after healing")] = 3
     healing: Annotated[int, Field(NUMBER, 0, 9, "HP that each player regains after a measure")] = 1
     breaths: Annotated[int, Field(NUMBER, 1, 8, "number of breaths per measure")] = 4
-    feints: Annotated[int, Field(NUMBER, 0, 9, "number of feints of each player per measure")] = 1
+    feints: Annotated[int, Field(NUMBER, 0, 9, "maximum number of feints per player and measure")] = 1
     damage: Annotated[Five, Field(BY_CARD, 0, 99, "base damage of each card")] = (0, 1, 0, 2, 3)
     guard_reduction: Annotated[int, Field(NUMBER, 0, 99, "reduction of an attack's damage by a guard")] = 1
     # In `dodge_stops` and `exhausting`, 1 marks the cards listed in a file and 0 the others.

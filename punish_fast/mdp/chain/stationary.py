@@ -12,8 +12,9 @@ When a state ``k`` is restored, its weight is
 **Error bound.** If the probabilities of ``t`` rows have a relative error of ``e``, the ratios of stationary weights
 have a relative error of at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. Eliminating a state that
 is connected with ``m`` later states causes roundings of at most ``m + 3`` units in ``m`` rows, and restoring it causes
-``2 m + 2`` more. The stored probabilities of a row can have a relative error of four units, and each addition of entries
-in the same column rounds once. A row of a policy that mixes ``n`` rows has at most ``4 n + 8`` further roundings.
+``2 m + 2`` more. The stored probabilities of a row can have a relative error of four units, and each addition of
+entries in the same column rounds once. A row of a policy that mixes ``n`` rows has at most ``4 n + 8`` further
+roundings.
 
 **Probabilities of reaching classes.** Add a state that leads to the initial states, and let every recurrent class, in
 place of its own transitions, lead to this state. This chain has a single recurrent class. It enters each original class

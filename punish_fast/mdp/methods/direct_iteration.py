@@ -15,10 +15,11 @@ be the *gain* of a row. Rows sum to 1, so ``v + G`` is a backup of ``v``. Backup
 
     v* <= v + high / (1 - g)        v of the policy  >=  v + low / (1 - g).
 
-Gains are differences of values. Their rounding errors are therefore proportional to the rewards, although values can be
-``1 / (1 - g)`` times larger. For a row of ``n`` entries and unit roundoff ``u``, the error is at most ``(n + 16) u``
-times the sum of the absolute terms. To preserve this accuracy, values are stored as sums of two floats. If the bound
-exceeds the tolerance, the policy is evaluated again with its gains as rewards, and the result is added to the values.
+Gains are computed from differences of values. Their rounding errors are therefore proportional to the rewards,
+although values can be ``1 / (1 - g)`` times larger. For a row of ``n`` entries and unit roundoff ``u``, the error is at
+most ``(n + 16) u`` times the sum of the absolute terms. To preserve this accuracy, values are stored as sums of two
+floats. If the bound exceeds the tolerance, the policy is evaluated again with its gains as rewards, and the result is
+added to the values.
 """
 
 import time

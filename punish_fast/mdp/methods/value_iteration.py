@@ -24,15 +24,15 @@ of ``n`` entries is at most ``(n + 8) u`` times the largest possible value, wher
 2002, ch. 3]. This includes up to four roundings of each stored probability. The bound holds for the MDP whose rows add
 up to exactly 1.
 
-**Policies without a discount.** Even if values are within ``d`` of the optimum, their greedy policy may be poor:
-without a discount, a row that loses less than ``d`` might be taken many times. In an MDP in which every policy
+**Policies without a discount.** Even if the errors of values are at most ``a``, their greedy policy might be poor:
+without a discount, a row that loses less than ``a`` can be taken many times. In an MDP in which every policy
 terminates, let ``F`` be a sweep under one policy, and let ``e`` bound the rounding error of a sweep. Backups are
 monotone, so for any values ``l``,
 
     F^k(l) - k e >= l   =>   the values of the policy are at least l
 
-so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a cycle, the condition is required only in
-the first layer. Elsewhere the values of the policy are at least ``F^k(l) - k e``, which must be at least ``v - d``.
+so a policy is verified by sweeps from ``l = v - a / 2``. If the layers form a cycle, the condition is required only in
+the first layer. Elsewhere the values of the policy are at least ``F^k(l) - k e``, which must be at least ``v - a``.
 
 If the verification fails, the ladder solves the MDP by other methods.
 """
