@@ -99,6 +99,7 @@ READING = {
     "balance": (["house.toml"], ["house.toml"]),
     "survey": (["survey.toml"], ["survey.toml"]),
     "arena": (["agent.h5", "strategy.h5", "--rules", "house.toml", "--games", "4"], ["agent.h5", "house.toml"]),
+    "exploit": (["agent.h5", "--rules", "house.toml", "--bracket"], ["agent.h5", "house.toml"]),
     "equilibrium": (["--rules", "house.toml"], ["house.toml"]),
     "openings": (["agent.h5"], ["agent.h5"]),
     "lessons": (["agent.h5", "--db", "games.db"], ["agent.h5", "games.db"]),

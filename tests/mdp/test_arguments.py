@@ -12,8 +12,10 @@ from scipy.sparse import csr_array
 
 from punish_fast.mdp.arrays.policy import PolicyError, check_policy, greedy, softmax
 from punish_fast.mdp.arrays.row_sums import ModelError
+from punish_fast.mdp.chain.stationary import stationary_distribution
 from punish_fast.mdp.model.limits import SolveError, discount_of
 from punish_fast.mdp.model.mdp import MDP, from_rows, validate
+from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
@@ -154,3 +156,57 @@ def test_unknown_limits_are_refused_by_name(name):
     for call in (solve, average_reward, lambda mdp, **limits: reach_probability(mdp, GOAL, **limits)):
         with pytest.raises(TypeError, match=rf"^{name}: unknown argument; the optional limits are max_sweeps, max_sec"):
             call(LOOP, **{name: 1})
+
+
+@pytest.mark.parametrize("policy", ["abc", [[1.0], [0.5, 0.5]], 1j, {0: {0: "x"}, 1: 0}, {0: [0], 1: 0}, object()])
+@pytest.mark.parametrize("solver", [evaluate, average_reward, stationary_distribution, MDP.under])
+def test_policies_of_other_types_are_refused(solver, policy):
+    mdp = from_rows([[(1.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0}), (0.0, {1: 1.0})]])
+    with pytest.raises(SolveError, match="policy"):
+        solver(mdp, policy=policy)
+
+
+def test_a_masked_choice_is_refused():
+    mdp = from_rows([[(1.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0}), (0.0, {1: 1.0})]])
+    with pytest.raises(SolveError, match="policy: has masked entries"):
+        evaluate(mdp, np.ma.array([0, 1], mask=[True, False]))
+
+
+def test_the_stationary_distribution_takes_every_form_of_a_policy():
+    mdp = from_rows([[(1.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0}), (0.0, {1: 1.0})]])
+    expected = stationary_distribution(mdp, np.array([1.0, 1.0, 0.0])).p
+    for policy in ({0: 0, 1: 0}, np.array([0, 1])):
+        assert np.array_equal(stationary_distribution(mdp, policy).p, expected)
+
+
+class Computed(Process):
+    """An MDP seen as a process that computes its transitions."""
+
+    def __init__(self, mdp):
+        self.mdp, self.rows_pay_ends = mdp, mdp.rows_pay_ends
+        for name in ("state_ptr", "reward", "terminal_reward", "terminal_value", "layer_ptr", "action", "names"):
+            setattr(self, name, getattr(mdp, name))
+
+    longest_rows = property(lambda self: self.mdp.longest_rows)
+    is_cycle = property(lambda self: self.mdp.is_cycle)
+    backups = property(lambda self: self.mdp.backups)
+
+    def count_nonzero(self):
+        return self.mdp.count_nonzero()
+
+
+@pytest.mark.parametrize("leaves", [0.3, 1e-4])
+def test_long_episodes_of_computed_processes_are_refused(leaves):
+    mdp = from_rows([[(0.0, {0: 1 - leaves, 1: leaves / 2, 2: leaves / 2})]], terminals=[0, 1])
+    calls = (
+        lambda process: solve(process, objective="reach-probability").v,
+        lambda process: solve(process, discount=1).v,
+        lambda process: evaluate(process, ONE, discount=1),
+    )
+    for call in calls:
+        assert call(mdp) == pytest.approx([0.5])
+        if leaves == 0.3:
+            assert call(Computed(mdp)) == pytest.approx([0.5])
+        else:
+            with pytest.raises(SolveError, match="discount: play may be too long for sweeps alone"):
+                call(Computed(mdp))

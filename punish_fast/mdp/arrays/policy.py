@@ -43,12 +43,10 @@ def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyErro
         raise error(f"{name}: {MASKED}")
 
 
-def check_policy(
-    state_ptr: np.ndarray, policy: Any, error: type[PunishFastError] = PolicyError, dtype: Any = None
-) -> np.ndarray:
+def check_policy(state_ptr: np.ndarray, policy: Any, error: type[PunishFastError] = PolicyError) -> np.ndarray:
     """Return a policy as an array, after checking that it is a distribution in every state."""
     refuse_mask("policy", policy, error)
-    given, shape = np.asarray(policy, dtype), (int(state_ptr[-1]),)
+    given, shape = np.asarray(policy), (int(state_ptr[-1]),)
     if given.shape != shape or given.dtype != np.float64:
         raise error(f"policy: {given.dtype} {given.shape}; it must be float64 {shape}")
     if not (given >= 0).all():

@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 def reward_rounding(mdp: MDP, policy: np.ndarray) -> np.ndarray:
     """Return bounds on the rounding errors of the rewards of the chain of a policy, float64 ``[n_states]``."""
-    policy, begins = np.asarray(row_probabilities(mdp, policy), dtype=np.float64), mdp.state_ptr[:-1]
+    policy, begins = row_probabilities(mdp, policy), mdp.state_ptr[:-1]
     terms = np.add.reduceat(policy * np.abs(mdp.reward), begins)
     is_mixed = np.logical_or.reduceat((policy > 0) & (policy != 1), begins)
     return np.where(is_mixed, (np.diff(mdp.state_ptr) + 4) * UNIT_ROUNDOFF * terms, 0.0)

@@ -33,6 +33,7 @@ from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP, check_arrays
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
+from punish_fast.mdp.model.results import row_probabilities
 from punish_fast.runtime.errors import check_allowed, shown
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 
@@ -112,14 +113,14 @@ def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -
         array([0.8, 0.2])
     """
     check_arrays(mdp)
-    policy = np.ones(mdp.n_rows) if policy is None else policy
+    policy = row_probabilities(mdp, np.ones(mdp.n_rows) if policy is None else policy)
     chain = mdp.under(policy).without_zeros()
     n, n_columns = chain.n_states, chain.n_columns
     ends = np.arange(n, n_columns)
     loops = sparse.csr_array((np.ones(len(ends)), (ends - n, ends)), shape=(len(ends), n_columns))
     square = sparse.csr_array(sparse.vstack([chain.to_scipy(), loops]))
     classes = closed_classes(square)
-    n_mixed = np.bincount(states_of_rows(mdp)[np.asarray(policy) > 0], minlength=n_columns)
+    n_mixed = np.bincount(states_of_rows(mdp)[policy > 0], minlength=n_columns)
     mixing = np.where(n_mixed > 1, 2 * (4 * n_mixed + 8) * UNIT_ROUNDOFF, 0.0)
     entered, reached, error = np.arange(1), np.ones(1), 0.0
     if initial is not None:

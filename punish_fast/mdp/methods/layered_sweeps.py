@@ -43,7 +43,7 @@ class Layers(NamedTuple):
         mdp, is_plain = self.mdp, self.method == "auto" and self.sweeps is None and self.mdp.n_layers == 1
         if isinstance(mdp, MDP) and self.discount < 1:
             is_plain = is_plain and (mdp.data_ptr is None or self.policy is not None)
-            return is_plain or self.method in GENERAL_METHODS
+            return mdp.n_states > 0 and (is_plain or self.method in GENERAL_METHODS)
         return isinstance(mdp, MDP) and is_plain and mdp.n_states > 0 and self.initial_values is None
 
     @property
@@ -93,9 +93,9 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
             return Unsolved("runs with rewards might not end")
         raise endless_error(iteration.endless[quotient.number], quotient.original.names)
     outcome = _swept(iteration, problem)
-    found = outcome.found if isinstance(outcome, Unsolved) else outcome
-    found = quotient.lifted(found)
-    return replace(outcome, found=found) if isinstance(outcome, Unsolved) else found
+    if not isinstance(outcome, Unsolved):
+        return quotient.lifted(outcome)
+    return replace(outcome, found=quotient.lifted(outcome.found))
 
 
 def _begin(problem: Layers) -> Layered | Jacobi:
@@ -109,9 +109,10 @@ def _begin(problem: Layers) -> Layered | Jacobi:
 def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
     """Sweep until the goal or a limit is reached."""
     mdp, goal, limits, n_states = problem.mdp, problem.goal, problem.limits, problem.mdp.n_states
-    if not iteration.contraction.is_known and (goal is None or problem.method == JACOBI):
-        option = "sweeps" if goal is None else "method"
-        raise SolveError(f"{option}: play may be too long for sweeps alone; use layered with a tolerance")
+    if not iteration.contraction.is_known and not (problem.may_fail and problem.method != JACOBI):
+        option = "sweeps" if goal is None else "method" if problem.method == JACOBI else "discount"
+        cure = "use layered with a tolerance" if isinstance(mdp, MDP) else "without a tensor, use a discount below 1"
+        raise SolveError(f"{option}: play may be too long for sweeps alone; {cure}")
     limit = limits.max_sweeps if problem.sweeps is None else problem.sweeps
     if problem.may_fail and problem.method != JACOBI:
         limit = min(limit, _PATIENCE)
@@ -125,7 +126,6 @@ def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
         is_reached = goal is not None and (bound <= goal or iteration.is_at_floor)
         if is_reached or limits.is_over:
             break
-    is_reached = is_reached or goal is None
     iteration.close()
     bound = max(bound, iteration.settle([bound] if goal is None or bound >= goal else [bound, goal]))
     v, log, proved = iteration.v[:n_states].copy(), iteration.log, iteration.proved_choice
@@ -135,4 +135,5 @@ def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
     precision = PRECISION if n_states < _FEW_STATES or problem.policy is not None else _LEAST_PRECISION
     if problem.may_fail:
         is_reached = bound <= max(goal or 0.0, precision * float(np.abs(v).max(initial=0)))
-    return found if is_reached else Unsolved(f"error bound {bound:.1e} after sweep {len(log.residual):,}", found)
+    is_reached = is_reached or goal is None
+    return found if is_reached else Unsolved(f"error bound {bound:.1e} after sweep {found.rounds:,}", found)

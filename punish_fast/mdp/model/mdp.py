@@ -12,7 +12,6 @@ import numpy as np
 from punish_fast.mdp.arrays import construction, described_rows
 from punish_fast.mdp.arrays.construction import ModelArrays, divisors, entries_of
 from punish_fast.mdp.arrays.names import UNNAMED, Names, check_names, check_type, state_name
-from punish_fast.mdp.arrays.policy import check_policy
 from punish_fast.mdp.arrays.row_sums import ROUNDING, ModelError, row_sums
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model.limits import SolveError
@@ -196,7 +195,7 @@ class MDP(StoredProcess):
             (array([[0.5 , 0.5 ],
                    [0.25, 0.75]]), array([ 1.   , -0.125]))
         """
-        policy = check_policy(self.state_ptr, row_probabilities(self, policy), SolveError, np.float64)
+        policy = row_probabilities(self, policy)
         begins, lengths = self.state_ptr[:-1], np.diff(self.state_ptr)
         policy = policy / np.repeat(np.add.reduceat(policy, begins), lengths)
         taken = np.flatnonzero(policy)

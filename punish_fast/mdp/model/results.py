@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.arrays.construction import numbers
 from punish_fast.mdp.arrays.names import UNNAMED, Names
-from punish_fast.mdp.arrays.policy import taking
+from punish_fast.mdp.arrays.policy import check_policy, taking
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import Process
-from punish_fast.runtime.errors import ArgumentError, ExtraError, are_installed, check_allowed, require, shown
+from punish_fast.runtime.errors import ArgumentError, ExtraError, are_installed, as_float, check_allowed, require, shown
 from punish_fast.runtime.files import replacing, write_csv
 
 _SUFFIXES = ".csv", ".npz", ".parquet"
@@ -38,33 +39,32 @@ class ModelRows:
     policy: np.ndarray | None = None
 
 
-def row_probabilities(mdp: Process, policy: Any) -> Any:
+def row_probabilities(mdp: Process, policy: Any) -> np.ndarray:
     """Convert a policy in one of the forms that `MDP.under` accepts to row probabilities, float64 ``[n_rows]``.
 
-    Return any other value unchanged.
-
     Raises:
-        SolveError: If a state or action is unknown.
+        SolveError: If the policy is invalid, or a state or action is unknown.
     """
     if not isinstance(policy, Mapping):
-        choice, begins, ends = np.asarray(policy), mdp.state_ptr[:-1], mdp.state_ptr[1:]
-        is_choice = choice.dtype.kind in "iu" and choice.shape == begins.shape
-        return taking(int(ends[-1]), choice) if is_choice and ((begins <= choice) & (choice < ends)).all() else policy
+        given, begins, ends = numbers("policy", policy, SolveError), mdp.state_ptr[:-1], mdp.state_ptr[1:]
+        is_choice = np.asarray(policy).dtype.kind in "iu" and given.shape == begins.shape
+        if not is_choice or ((given < begins) | (given >= ends)).any():
+            return check_policy(mdp.state_ptr, given, SolveError)
+        return taking(int(ends[-1]), given.astype(np.int64))
     states = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr)).tolist()
     names = ((mdp.names.state(s), mdp.names.action(a)) for s, a in zip(states, mdp.action.tolist(), strict=True))
     row_of, found = dict(zip(names, range(mdp.n_rows), strict=True)), np.zeros(mdp.n_rows)
     for state, chosen in policy.items():
-        for action, p in (chosen if isinstance(chosen, Mapping) else {chosen: 1.0}).items():
-            known = (state, action) in row_of
+        for action, p in chosen.items() if isinstance(chosen, Mapping) else [(chosen, 1.0)]:
+            known = isinstance(action, Hashable) and (state, action) in row_of
             check_allowed(known, SolveError, "policy", f"{shown(action)} in {shown(state)}", "an action of the state")
-            found[row_of[state, action]] = p
-    return found
+            found[row_of[state, action]] = as_float(p)
+    return check_policy(mdp.state_ptr, found, SolveError)
 
 
 def rows_of(mdp: Process, policy: Any = None) -> ModelRows:
     """Return the rows of an MDP. ``policy`` is the policy that was evaluated, if any."""
-    given = None if policy is None else np.asarray(row_probabilities(mdp, policy), dtype=np.float64)
-    return ModelRows(mdp.state_ptr, mdp.action, mdp.names, given)
+    return ModelRows(mdp.state_ptr, mdp.action, mdp.names, None if policy is None else row_probabilities(mdp, policy))
 
 
 class ValueRange(NamedTuple):

@@ -268,7 +268,7 @@ def _missing(mdp: MDP, goal: Any, never: Ways, limits: SolverOptions) -> Ways:
     some policy never reaches the goal.
     """
     n, state_of = mdp.n_states, states_of_rows(mdp)
-    if mdp.reward.min() >= 0 or not never.found[:n].any():
+    if mdp.reward.min(initial=0) >= 0 or not never.found[:n].any():
         return never
     number, _, inside = end_components(mdp, never.found[:n])
     free = end_components(mdp, never.found[:n], mdp.reward >= 0)[2]

@@ -24,7 +24,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from punish_fast.mdp.arrays.construction import finite_numbers
-from punish_fast.mdp.arrays.policy import check_policy
 from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.layered_sweeps import Layers
@@ -229,8 +228,7 @@ def evaluate(
     """
     mdp, discount = _checked(mdp), options.discount_of(discount)
     within = options.limits_of(tolerance, limits)
-    policy = check_policy(mdp.state_ptr, row_probabilities(mdp, policy), SolveError, np.float64)
-    found = solved(Layers(mdp, discount, within, policy=policy))
+    found = solved(Layers(mdp, discount, within, policy=row_probabilities(mdp, policy)))
     if within.is_over and found.error_bound > max(tolerance, least_bound(found)):
         raise SolveError(f"max_seconds: {within.max_seconds:g} seconds leave an error bound of {found.error_bound:.1e}")
     return found.v
