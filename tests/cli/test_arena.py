@@ -14,8 +14,10 @@ from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation import exploiters
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.exploitation.bracket import bracket
+from punish_fast.equilibrium.exploitation.stored_bounds import LAYOUT
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.store.bundles import load_bundle, save_bundle
 
 TINY = ("--rules", "tiny", "--quiet")
 
@@ -197,6 +199,22 @@ def test_bounds_are_resumed_from_a_file(run, folder):
     other.refused("bounds.h5: contains bounds for another policy or other rules")
     (folder / "text.h5").write_text("no bounds")
     run(*BRACKET, "--resume", "text.h5").refused("text.h5")
+
+
+def test_a_file_of_bounds_is_checked_before_exploiters_run(run, folder, monkeypatch):
+    def unexpected(*_):
+        raise AssertionError("an exploiter has run")
+
+    run(*BRACKET, "--width", "20", "--resume", "bounds.h5", "-q")
+    bundle = load_bundle(folder / "bounds.h5", {"bounds": LAYOUT})
+    bundle.arrays["first_actions"][0, 0] = 1e9
+    save_bundle(folder / "bounds.h5", "bounds", {"digest": bundle.header["digest"]}, bundle.arrays)
+    monkeypatch.setattr(exploiters._Series, "run", unexpected)
+    run(*BRACKET, "--exploiter", "belief", "--resume", "bounds.h5").refused(
+        "bounds.h5: first_actions: must contain actions of the game"
+    )
+    (folder / "text.h5").write_text("no bounds")
+    run(*BRACKET, "--exploiter", "belief", "--resume", "text.h5").refused("text.h5")
 
 
 def test_a_time_limit_leaves_valid_bounds(run):
