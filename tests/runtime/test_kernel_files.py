@@ -368,7 +368,7 @@ def test_groups_compile_the_signatures_that_a_game_needs(graph):
     simulate(graph, policy, policy, 4)
     outcome_distribution(graph, policy, policy)
     exploit(GameGraph(graph.space), policy, ("uniform-belief", "belief"))
-    bracket(GameGraph(graph.space), policy, max_iterations=2)
+    bracket(GameGraph(graph.space), policy, max_iterations=3)
     learner = Equilibrium(GameGraph(StateSpace(graph.space.rules, "memory")), share=0.5)
     learner.iterate()
     learner._mark()
