@@ -135,8 +135,8 @@ def model_report(source: ModelSource, mdp: Process, options: ModelOptions, outpu
 def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | None:
     """Return the number of reachable states, including win and loss, or None if the states are not counted.
 
-    Under presets, the states are not counted. Against *random*, all of them are reachable. If the transitions are not
-    in memory, counting would take as long as solving.
+    The states are not counted under presets, where all are reachable against *random*, or if the transitions are not in
+    memory, because counting would then take as long as solving.
     """
     from punish_fast.mdp.graph.qualitative import reachable_states
     from punish_fast.mdp.model.mdp import MDP
