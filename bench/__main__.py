@@ -65,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = [name for name in options.names if name not in (*TITLES, "page")]
     if unknown:
         parser.error(f"{unknown[0]!r} is not a benchmark; use {', '.join(TITLES)} or page")
+    if "page" in options.names and options.names != ["page"]:
+        parser.error("page: cannot be combined with benchmarks; run it alone, after them")
     # SIGTERM must also end child processes. Shells start background jobs with SIGINT ignored, so restore its handler.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))

@@ -37,6 +37,12 @@ def test_benchmarks_run_and_agree(tmp_path, capsys):
     assert (tmp_path / "results.jsonl").read_text(encoding="utf-8") == ""
 
 
+def test_the_page_is_written_alone(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["page", "peers"])
+    assert "page: cannot be combined with benchmarks" in capsys.readouterr().err
+
+
 def test_the_page_is_up_to_date():
     assert report.PAGE.read_text(encoding="utf-8") == report.page_of(report.newest())
 

@@ -116,7 +116,7 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
             iterations = outcome.result["iterations"]
             few = f" (after {iterations} of {DEFAULT_ITERATIONS} iterations)" if iterations < DEFAULT_ITERATIONS else ""
             told = f"With {name}{few}: {worth_text(card, value)}. {verdict}"
-            remedies.append({"change": name, "worth": value, "balanced": bool(balanced), "finding": told})
+            remedies.append({"change": name, "worth": value, "balanced": balanced, "finding": told})
     remedies.sort(key=lambda each: (not each["balanced"], abs(each["worth"])))
     return {"card": card, "remedies": remedies, "screened": n_screened, "not_tried": not_tried}
 

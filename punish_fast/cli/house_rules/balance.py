@@ -22,7 +22,7 @@ JSON keys:
         remedies (list of objects): Changes that were tried, the best first.
             change (string): Change.
             worth (number, from -1 to 1): Gain in win probability by one more copy of the card.
-            balanced (boolean): True if the game is balanced with this change. False after too few iterations.
+            balanced (boolean or null): True if the game is balanced with this change. Null after too few iterations.
             finding (string): Effect of the change, in words.
         screened (integer): Number of changes of one more rule that were screened.
         not_tried (list of strings): Changes that were not tried before the time limit.

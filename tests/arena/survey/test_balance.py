@@ -53,7 +53,9 @@ def now(monkeypatch):
     return now
 
 
-def test_balance_is_restored_by_one_more_change(found, now):
+def test_balance_is_restored_by_one_more_change(found, now, monkeypatch):
+    # Without a verdict, a change is neither balanced nor unbalanced.
+    monkeypatch.setattr("punish_fast.arena.survey.restore.verdict_of", lambda *_: (None, "Too few iterations."))
     rules = neighbors(STRIKE, TINY, CARDS.index("strike"))
     changes = [changes_of(each, STRIKE) for each in rules]
     assert all(len(change) == 1 and "damage.strike" not in change for change in changes)
@@ -69,6 +71,7 @@ def test_balance_is_restored_by_one_more_change(found, now):
     with time_limit(10_000):
         report = restore(slow, Watch(done=done))
     assert report["card"] == deciding_card(found.changed.result)
+    assert {remedy["balanced"] for remedy in report["remedies"]} == {None}
     assert (report["screened"], len(report["remedies"]), len(report["not_tried"])) == (3, 2, len(rules) - 3 + 1)
     assert told == [*((n, len(rules) + 1) for n in range(5)), *((n, 3) for n in range(3))]
     for remedy in report["remedies"]:
