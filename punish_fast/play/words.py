@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal, SharedEnd
-from punish_fast.play.explain.guide import unhurt
+from punish_fast.play.explain.guide import clash_reason
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.rules import CARDS, Rules, cards_text
 from punish_fast.runtime.events import Event
@@ -20,9 +20,7 @@ def words_of(event: Event, rules: Rules, names: Sequence[str]) -> str:
             words = " ".join(map(_played, names, event.actions, event.drawn))
         case Clash():
             own, enemy = event.resolved
-            reason = unhurt(rules, own, enemy)
-            hurt = "" if reason is None else f": nobody is hurt, because {reason}"
-            words = f"{resolved_name(own)} against {resolved_name(enemy)}{hurt}."
+            words = f"{resolved_name(own)} against {resolved_name(enemy)}: {clash_reason(rules, own, enemy)}."
         case Damage():
             left = f"{event.hp} HP left" if event.hp > 0 else "no HP left"
             words = f"{told_of(names[event.seat], 'take')} {event.amount} damage: {left}."

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from playing import RULES
 from scripted import ScriptedPlayer
 
 from punish_fast.play.events import Clash, Reveal
-from punish_fast.play.explain.guide import guide, in_short, unhurt
+from punish_fast.play.explain.guide import clash_reason, guide, in_short
 from punish_fast.play.game_data import View
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.moves import card_of
@@ -52,14 +53,15 @@ def test_events_show_a_seat_its_own_hand_alone(table, face):
 
 
 @pytest.mark.parametrize("rules", PRESETS.values(), ids=PRESETS)
-def test_a_clash_that_hurts_nobody_has_a_reason(rules):
+def test_the_reason_of_a_clash_tells_all_damage(rules):
     taken = clash_effects(rules).taken
     for own, enemy in np.ndindex(6, 6):
-        reason = unhurt(rules, own, enemy)
-        assert (reason is None) == bool(taken[own, enemy] or taken[enemy, own])
+        reason = clash_reason(rules, own, enemy)
+        dealt = sorted(int(amount) for amount in (taken[own, enemy], taken[enemy, own]) if amount)
+        assert sorted(int(amount) for amount in re.findall(r"(?:for|to) (\d+)", reason)) == dealt
         shown = PunishPresentation(rules).event(Clash((own, enemy)), 0, ("you", "it"))
-        assert shown["unhurt"] == reason
-        assert shown["words"].endswith("." if reason is None else f": nobody is hurt, because {reason}.")
+        assert shown["reason"] == reason
+        assert shown["words"].endswith(f": {reason}.")
 
 
 @pytest.mark.parametrize(
@@ -70,11 +72,19 @@ def test_a_clash_that_hurts_nobody_has_a_reason(rules):
         ((0, 2), "guard and dodge deal nothing"),
         ((5, 2), "dodge deals nothing"),
         ((5, 5), "both rest"),
-        ((4, 4), "equal cards deal nothing to each other"),
+        ((4, 4), "both played punish, and equal cards cancel out"),
+        ((0, 3), "the guard reduces the strike from 2 to 1"),
+        ((5, 4), "the punish hits the resting player for 3"),
+        ((2, 1), "the rush hits the dodge for 1"),
     ],
 )
 def test_the_reason_names_the_card_that_stops_the_other(cards, reason):
-    assert unhurt(PRESETS["tabletop"], *cards) == unhurt(PRESETS["tabletop"], *cards[::-1]) == reason
+    assert clash_reason(PRESETS["tabletop"], *cards) == clash_reason(PRESETS["tabletop"], *cards[::-1]) == reason
+
+
+def test_both_attacks_have_reasons():
+    reason = clash_reason(PRESETS["tabletop"], 1, 3)
+    assert reason == "the rush hits for 1 and the strike hits for 2"
 
 
 def test_a_reveal_is_told_to_both(face):

@@ -105,8 +105,8 @@ def test_cards_have_their_color_and_readable_ink(view, monkeypatch):
     ("event", "words"),
     [
         (Deal(2, (None, None), (1, 0, 0, 0, 0), 2), "The cards are dealt. Revealed: guard."),
-        (Clash((1, 3)), "rush against strike."),
-        (Clash((2, 3)), "dodge against strike: nobody is hurt, because the dodge evades the strike."),
+        (Clash((1, 3)), "rush against strike: the rush hits for 1 and the strike hits for 2."),
+        (Clash((2, 3)), "dodge against strike: the dodge evades the strike."),
         (Damage(0, 1, 1), "You take 1 damage: 1 HP left."),
         (Damage(1, 3, -1), "naive takes 3 damage: no HP left."),
         (Heal(0, 2, 4), "You heal 2 HP (4 now)."),

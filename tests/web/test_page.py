@@ -788,6 +788,37 @@ def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
     assert page.evaluate(color) != before
 
 
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_clash_turns_both_cards_with_sounds_that_can_be_turned_off(visit, motion):
+    each = visit(reduced_motion=motion)
+    each.page.add_init_script("""
+        window.tones = 0;
+        const create = AudioContext.prototype.createOscillator;
+        AudioContext.prototype.createOscillator = function () { window.tones += 1; return create.call(this); };
+        window.turned = [];
+        addEventListener("animationstart", ({ animationName: name }) => name === "flip" && window.turned.push(name));
+    """)
+    page = sit_down(each, f"Mo {motion}")
+    for n_turned in (2, 0):
+        tones, log = page.evaluate("window.tones"), breath_of(page)
+        page.evaluate("window.turned = []")
+        by_clicks(page, 0)
+        after(page, log)
+        reason = page.locator(".result strong").inner_text()
+        assert reason in page.locator(".log").inner_text()
+        assert re.fullmatch(r"(The|Both|Guard|Dodge|Rush|Strike) .*\.", reason)
+        page.wait_for_timeout(200)
+        assert (page.evaluate("window.tones") > tones) == (n_turned == 2)
+        assert len(page.evaluate("window.turned")) == (2 if motion == "no-preference" else 0)
+        if page.locator(".ending").is_visible():
+            page.get_by_role("button", name="Play again").click()
+            page.wait_for_selector(".controls")
+        if n_turned:
+            page.get_by_role("button", name="Turn sounds off").click()
+    page.reload()
+    page.get_by_role("button", name="Turn sounds on").wait_for()
+
+
 def test_the_start_page_opens_games_at_once_and_unknown_addresses_lead_to_it(visit, address):
     each = visit()
     page = each.go("nonsense", ".page-nowhere h1")

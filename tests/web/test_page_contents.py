@@ -11,7 +11,7 @@ import numpy as np
 
 import punish_fast
 from punish_fast.duel.breath import CARD
-from punish_fast.play.explain.guide import unhurt
+from punish_fast.play.explain.guide import clash_reason
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.rules import CARDS, PRESETS, RESOLVED
@@ -83,7 +83,7 @@ def test_the_measure_of_the_lesson_follows_the_rules():
             must_rest = enemy == "punish"
             cards = [RESOLVED.index(card) - 1 for card in (*drawn, own, enemy)]
             clash = cards[0], cards[-1]
-            assert step.get("unhurt") == unhurt(rules, *(card % 6 for card in clash))
+            assert step["reason"] == clash_reason(rules, *(card % 6 for card in clash))
             state["hp"] = [hp - int(taken[pair]) for hp, pair in zip(step["hp"], (clash, clash[::-1]), strict=True)]
             state["hand"] = (np.array(step["hand"]) - CARD[cards[-2]]).tolist()
             state["discard"] = (np.array(step["discard"]) + CARD[cards].sum(axis=0)).tolist()

@@ -60,21 +60,25 @@ def effect(rules: Rules, kind: int) -> str:
     return "; ".join(parts)
 
 
-def unhurt(rules: Rules, own: int, enemy: int) -> str | None:
-    """Explain why a clash of two resolved cards (5 is rest) does no damage. Return None if it does damage."""
+def clash_reason(rules: Rules, own: int, enemy: int) -> str:
+    """Explain the damage of a clash of two resolved cards (5 is rest), such as "the dodge evades the strike"."""
+    names = (*CARDS, "resting player")
     taken = clash_effects(rules).taken
-    if taken[own, enemy] or taken[enemy, own]:
-        return None
     if own == enemy:
-        return "both rest" if own == REST else "equal cards deal nothing to each other"
-    names = (*CARDS, "rest")
-    harmless = [names[kind] for kind in sorted((own, enemy)) if not taken[REST, kind] and kind != REST]
-    stopped = [
-        f"the {names[other]} {_STOPS.get(other, 'stops')} the {names[kind]}"
-        for kind, other in ((own, enemy), (enemy, own))
-        if taken[REST, kind]
-    ]
-    return " and ".join(stopped) or f"{' and '.join(harmless)} deal{'s' if len(harmless) == 1 else ''} nothing"
+        return "both rest" if own == REST else f"both played {names[own]}, and equal cards cancel out"
+    parts = []
+    for kind, other in ((own, enemy), (enemy, own)):
+        full, dealt = taken[REST, kind], taken[other, kind]
+        if not full:
+            continue
+        if not dealt:
+            parts.append(f"the {names[other]} {_STOPS.get(other, 'stops')} the {names[kind]}")
+        elif dealt < full:
+            parts.append(f"the {names[other]} reduces the {names[kind]} from {full} to {dealt}")
+        else:
+            parts.append(f"the {names[kind]} hits {'' if taken[REST, other] else f'the {names[other]} '}for {dealt}")
+    harmless = [names[kind] for kind in sorted((own, enemy)) if kind != REST]
+    return " and ".join(parts) or f"{' and '.join(harmless)} deal{'s' if len(harmless) == 1 else ''} nothing"
 
 
 def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:

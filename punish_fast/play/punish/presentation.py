@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from punish_fast.play.events import Clash, Deal, Reveal
-from punish_fast.play.explain.guide import by_priority, effect, guide, unhurt
+from punish_fast.play.explain.guide import by_priority, clash_reason, effect, guide
 from punish_fast.play.game_data import View, unseen_cards
 from punish_fast.play.punish.moves import card_of
 from punish_fast.play.words import resolved_name, with_hearts, words_of
@@ -95,7 +95,7 @@ class PunishPresentation:
                 return shown | {"breath": told.breath, "plays": plays}
             case Clash():
                 cards = [resolved_name(kind) for kind in told.resolved]
-                return shown | {"cards": cards, "unhurt": unhurt(self._rules, *told.resolved)}
+                return shown | {"cards": cards, "reason": clash_reason(self._rules, *told.resolved)}
         return shown | asdict(told)
 
 

@@ -8,9 +8,11 @@ const HEART = "M12 20.5C5 15 2.5 11.8 2.5 8.3 2.5 5.5 4.6 3.5 7.2 3.5c2 0 3.7 1.
 /** Hit points as hearts and as a number. */
 export function hearts(hp, most, lost = 0) {
   const heart = (k) => {
-    if (hp <= 0 && k < lost) return svg("svg", { class: "heart broken", viewBox: "0 0 24 24", "aria-hidden": "true" }, ["left", "right"].map((half) => svg("path", { class: half, d: HEART })));
-    const look = k < hp ? "full" : k < hp + lost ? "lost" : "empty";
-    return svg("svg", { class: `heart ${look}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: HEART }));
+    const isLost = k >= hp && k < Math.max(hp, 0) + lost;
+    const look = k < hp ? "full" : isLost && hp <= 0 ? "broken" : isLost ? "lost" : "empty";
+    const halves = isLost && ["left", "right"].map((half) => svg("path", { class: half, d: HEART }));
+    const outline = look !== "broken" && svg("path", { d: HEART });
+    return svg("svg", { class: `heart ${look}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, outline, halves);
   };
   const shown = Math.max(hp, 0);
   return h(

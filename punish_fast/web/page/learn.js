@@ -14,10 +14,10 @@ const RULES = { hp: 3, feints: 1, damage: [0, 1, 0, 2, 3], effects: [] };
 const STEPS = [
   { "breath": 1, "hp": [3, 3], "hand": [2, 1, 1, 1, 0], "discard": [0, 1, 0, 1, 1], "cards": 5, "deck": 2, "text": "You and Clara have three hearts and five cards each; you do not see her hand. A player without hearts loses." },
   { "breath": 1, "hp": [3, 3], "hand": [2, 1, 1, 1, 0], "discard": [0, 1, 0, 1, 1], "cards": 5, "deck": 2, "text": "Three cards lie open, and two are face down in the deck. There are three of each card, so you can count: you hold two guards, and Clara can have only one." },
-  { "breath": 1, "hp": [3, 3], "hand": [2, 1, 1, 1, 0], "discard": [0, 1, 0, 1, 1], "cards": 5, "deck": 2, "play": ["guard", "strike"], "text": "Both pick a card in secret, and the cards clash. Rush deals 1, strike 2, punish 3. A guard takes 1 off." },
-  { "breath": 2, "hp": [2, 3], "hand": [1, 1, 1, 1, 0], "discard": [1, 1, 0, 2, 1], "cards": 4, "deck": 2, "play": ["dodge", "punish"], "unhurt": "the dodge evades the punish", "text": "Clara's strike would have dealt 2; with your guard you lost only one heart. A dodge is better still: it evades every card but a rush." },
-  { "breath": 3, "hp": [2, 3], "hand": [1, 1, 0, 1, 0], "discard": [1, 1, 1, 2, 2], "cards": 3, "deck": 2, "play": ["strike", "rest"], "text": "You dodged a punish, the strongest card. After a punish, its player must rest in the next breath, so Clara cannot defend herself. Hit her now!" },
-  { "breath": 4, "hp": [2, 1], "hand": [1, 1, 0, 0, 0], "discard": [1, 1, 1, 3, 2], "cards": 3, "deck": 2, "play": ["guard", "guard", "dodge"], "unhurt": "guard and dodge deal nothing", "text": "Two hearts! Clara expects another attack and will guard. Surprise her with a feint, once per measure: throw a card away, and the top card of the deck is played instead." },
+  { "breath": 1, "hp": [3, 3], "hand": [2, 1, 1, 1, 0], "discard": [0, 1, 0, 1, 1], "cards": 5, "deck": 2, "play": ["guard", "strike"], "reason": "the guard reduces the strike from 2 to 1", "text": "Both pick a card in secret, and the cards clash. Rush deals 1, strike 2, punish 3. A guard takes 1 off." },
+  { "breath": 2, "hp": [2, 3], "hand": [1, 1, 1, 1, 0], "discard": [1, 1, 0, 2, 1], "cards": 4, "deck": 2, "play": ["dodge", "punish"], "reason": "the dodge evades the punish", "text": "Clara's strike would have dealt 2; with your guard you lost only one heart. A dodge is better still: it evades every card but a rush." },
+  { "breath": 3, "hp": [2, 3], "hand": [1, 1, 0, 1, 0], "discard": [1, 1, 1, 2, 2], "cards": 3, "deck": 2, "play": ["strike", "rest"], "reason": "the strike hits the resting player for 2", "text": "You dodged a punish, the strongest card. After a punish, its player must rest in the next breath, so Clara cannot defend herself. Hit her now!" },
+  { "breath": 4, "hp": [2, 1], "hand": [1, 1, 0, 0, 0], "discard": [1, 1, 1, 3, 2], "cards": 3, "deck": 2, "play": ["guard", "guard", "dodge"], "reason": "guard and dodge deal nothing", "text": "Two hearts! Clara expects another attack and will guard. Surprise her with a feint, once per measure: throw a card away, and the top card of the deck is played instead." },
   { "breath": 4, "hp": [2, 1], "hand": [0, 1, 0, 0, 0], "discard": [3, 1, 2, 3, 2], "cards": 2, "deck": 1, "text": "You drew a dodge, Clara guarded, nobody is hurt. After four breaths the measure ends: both heal one heart, keep their cards and draw back up to five." },
   { "breath": 1, "hp": [3, 2], "hand": [1, 1, 1, 1, 1], "discard": [1, 1, 0, 1, 0], "cards": 5, "deck": 2, "text": "Three new cards lie open, and a new measure begins. That is the whole game: count the cards, guess what comes, and hit first. Your turn!" }
 ];
@@ -52,7 +52,7 @@ function eventsBefore(step) {
   if (!own) return [];
   const hurt = (name, seat) => ({ kind: "damage", seat, amount: STEPS[step - 1].hp[seat] - STEPS[step].hp[seat], name });
   const damage = ["You lose", "Clara loses"].map(hurt).filter(({ amount }) => amount > 0);
-  return [{ kind: "reveal", plays: [{ card: own, drawn }, { card: other }] }, { kind: "clash", unhurt: STEPS[step - 1].unhurt }, ...damage.map((each) => ({ ...each, words: `${each.name} ${each.amount}.` }))];
+  return [{ kind: "reveal", plays: [{ card: own, drawn }, { card: other }] }, { kind: "clash", reason: STEPS[step - 1].reason }, ...damage.map((each) => ({ ...each, words: `${each.name} ${each.amount}.` }))];
 }
 
 /** Say how to play a card. */

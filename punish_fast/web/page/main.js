@@ -2,6 +2,7 @@
  * #/review/{game}/{judge}/{state}, #/practice, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
+import { tune } from "./sound.js";
 import { dress } from "./theme.js";
 import * as dashboard from "./dashboard.js";
 import * as explore from "./explore.js";
@@ -85,5 +86,6 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   main.focus();
 });
 addEventListener("hashchange", route);
+tune(document.getElementById("sound"));
 dress(document.getElementById("theme"));
 route();

@@ -18,6 +18,7 @@
 import { clock, kinds, openHand, pile, player } from "./board.js";
 import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
 import { counted, h, isTouch, keyButton, percent, unseen } from "./dom.js";
+import { play } from "./sound.js";
 
 // Kinds of cards by key: the initial of the card.
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
@@ -25,10 +26,10 @@ const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind
 /** House rules: what differs from the standard rules. */
 const badge = ({ changes }) => changes.length > 0 && h("p", { class: "statuses" }, h("strong", {}, "House rules"), changes.map((change) => h("span", { class: "status" }, change.replace(/^hp\b/, "hearts").replace(/[._=]/g, " "))));
 
-/** Say why nobody is hurt in a clash; null if somebody is. */
-function unhurt(events) {
-  const reason = events.find(({ kind }) => kind === "clash").unhurt;
-  return reason && `Nobody is hurt, because ${reason}.`;
+/** Explain the damage of a clash in one sentence. */
+function reasonOf(events) {
+  const { reason } = events.find(({ kind }) => kind === "clash");
+  return `${reason[0].toUpperCase()}${reason.slice(1)}.`;
 }
 
 export class Punish {
@@ -102,7 +103,10 @@ export class Punish {
     this.feints = false;
     this.coach = null;
     const reveal = events.findLast((event) => event.kind === "reveal");
-    if (reveal) this.shown = events.slice(events.indexOf(reveal));
+    if (reveal) {
+      this.shown = events.slice(events.indexOf(reveal));
+      this.sound();
+    }
     // Focus the whole hand, because a focus ring around the card now at this position would look like a pick.
     if (reveal && this.you.contains(document.activeElement)) this.you.querySelector(".hand")?.focus();
     this.drawTop();
@@ -122,7 +126,7 @@ export class Punish {
 
   words(event, events) {
     // The text of the event "reveal" names both cards.
-    return event.kind === "clash" ? unhurt(events) : event.words;
+    return event.kind === "clash" ? reasonOf(events) : event.words;
   }
 
   press(key) {
@@ -193,6 +197,14 @@ export class Punish {
     return true;
   }
 
+  /** Play the sounds of the last clash. */
+  sound() {
+    play("turn");
+    play(this.shown.some(({ kind }) => kind === "damage") ? "hit" : "block");
+    const end = this.shown.find(({ kind }) => kind === "end");
+    if (end) play(end.winner === this.table.seat ? "win" : "loss");
+  }
+
   drawTop() {
     const { view, rules, names, is_on: isOn, uncovered } = this.table;
     const cards = (n, counts) => h("div", { class: "backs" }, counts ? kinds(counts).map((kind) => smallCard(CARDS[kind])) : Array.from({ length: n }, back));
@@ -245,10 +257,9 @@ export class Punish {
   result() {
     if (!this.shown) return "Both players pick a card in secret. Then the cards clash.";
     const said = (kind) => this.shown.filter((event) => event.kind === kind).map((event) => event.words);
-    const hurt = said("damage");
     return [
-      h("strong", {}, unhurt(this.shown) ?? hurt.join(" ")),
-      h("span", { class: "quiet" }, [...said("heal"), ...said("exhaustion"), ...said("reshuffle")].join(" ")),
+      h("strong", {}, reasonOf(this.shown)),
+      h("span", { class: "quiet" }, ["damage", "heal", "exhaustion", "reshuffle"].flatMap(said).join(" ")),
     ];
   }
 
