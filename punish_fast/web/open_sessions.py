@@ -107,6 +107,7 @@ class OpenSessions:
             match = table.player.match(seed, secrets.randbits(64))
             new = replace(table, match=match, seed=seed, session=PlaySession(match, table.session.seats), again=set())
             new.kept, new.flaw, new.ended, new.previous, table.previous = None, None, None, table, None
+            new.won = table.score
             for each in table.seats:
                 each.table = new
             new.begin()

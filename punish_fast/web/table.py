@@ -44,6 +44,7 @@ class OpenSession:
     kept: int | None = None  # id of the game in the database (None if it is not stored)
     flaw: str | None = None  # reason why the game could not be stored
     previous: "OpenSession | None" = None  # previous game of the two users, kept for its review
+    won: tuple[int, int] = (0, 0)  # previous games won by the user in each seat
     ended: str | None = None  # reason why a game between two users ended early
     version: int = 0  # number of visible changes at the table
     touched: float = 0.0  # time of the last request
@@ -67,6 +68,12 @@ class OpenSession:
     def is_over(self) -> bool:
         """True if the game has begun and is over."""
         return self.has_begun and not self.is_on
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """Games won by the user in each seat, including this game if it is over."""
+        winner = self.session.winner
+        return self.won[0] + (winner == 0), self.won[1] + (winner == 1)
 
     @property
     def left(self) -> float | None:
@@ -195,6 +202,7 @@ class Seat:
             "is_here": len(table.seats) > 1,
             "chosen": next((move for move in moves if move["action"] == mine), None),
             "has_chosen": session.chosen(1 - self.number) is not None,
+            "score": [table.score[number] for number in (self.number, 1 - self.number)],
             "again": [number in table.again for number in (self.number, 1 - self.number)],
             "left": table.left,
             "ended": table.ended,

@@ -67,6 +67,9 @@ def test_two_people_play_a_game_which_is_kept_for_both(client, naive):
     again = [client.post(f"/tables/{table['table']}/again", json={}).json() for table in (host, friend)]
     assert [(each["is_on"], each["n_events"]) for each in again] == [(False, host["n_events"]), (True, 1)]
     assert (again[1]["kept"], again[1]["friend"]["previous"]) == (None, host["kept"])
+    # Each user sees the score from the own side.
+    scores = [look(client, table).json()["friend"]["score"] for table in (host, friend)]
+    assert scores[0] == scores[1][::-1] == [int(host["winner"] == host["seat"]), int(host["winner"] != host["seat"])]
     assert client.delete(f"/tables/{host['table']}").status_code == 204
     left = look(client, friend).json()
     assert (left["friend"]["ended"], left["is_on"], left["kept"]) == (

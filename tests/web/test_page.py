@@ -217,8 +217,10 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
         if ann.locator(".ending").is_visible():
             break
         logs = breath_of(ann), breath_of(ben)
+        assert ann.title() == ben.title() == "Your move · Punish"
         by_clicks(ann, breath)
         ben.get_by_text("Ann has chosen.").wait_for()
+        assert (ann.title(), ben.title()) == ("Bert · Punish", "Your move · Punish")
         if breath == 0:
             assert (host.flaws(), guest.flaws(), guest.width()) == ([], [], PHONE["width"])
             ann.reload()
@@ -245,6 +247,8 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
     ben.get_by_text("Ann wants to play again.").wait_for()
     ben.get_by_role("button", name="Play again").click()
     ben.wait_for_selector(".controls")
+    own = int(game.winner.name == "Ann")
+    ann.get_by_text(f"Score: you {own}, Bert {1 - own}.").wait_for()
     for page in (ann, ben):
         assert page.get_by_role("link", name="Review the previous game").get_attribute("href") == f"#/review/{game.id}"
     ann.once("dialog", lambda dialog: dialog.accept())
@@ -786,6 +790,21 @@ def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
     page.reload()
     page.wait_for_selector("main h1")
     assert page.evaluate(color) != before
+
+
+def test_a_card_is_played_by_a_flick_of_the_finger(visit):
+    page = sit_down(visit(size=PHONE, has_touch=True), "Fay")
+    page.get_by_text("Tap a card, or flick it up to play it at once.").wait_for()
+    flick = """(card, [kind, by]) => {
+        for (const [type, y] of [["pointerdown", 500], ["pointerup", 500 - by]])
+            card.dispatchEvent(new PointerEvent(type, { pointerType: kind, clientY: y, bubbles: true }));
+    }"""
+    held, log = page.locator(".hand button:enabled").first, breath_of(page)
+    for less in (["touch", 20], ["mouse", 90]):
+        held.evaluate(flick, less)
+        assert (breath_of(page), page.locator(".hand [aria-pressed=true]").count()) == (log, 0)
+    held.evaluate(flick, ["touch", 90])
+    after(page, log)
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])

@@ -118,7 +118,6 @@ class FriendSeat extends Seat {
     this.news = h("div", { class: "news", role: "status" });
     this.clock = h("span", { class: "time" });
     super.sitDown(table);
-    document.title = `${table.names[1]} · Punish`;
     this.ending.before(h("div", { class: "row friend-row" }, this.news, this.clock));
   }
 
@@ -143,9 +142,11 @@ class FriendSeat extends Seat {
     if (!isOn) words = friend.is_here ? (friend.again[1] ? `${names[1]} wants to play again.` : friend.again[0] && wait) : !friend.ended && `${names[1]} has left.`;
     else if (friend.chosen) words = `You chose ${friend.chosen.name}. ${wait}`;
     else if (friend.has_chosen) words = `${names[1]} has chosen.`;
+    document.title = isOn && legal.length && !friend.chosen ? "Your move · Punish" : `${names[1]} · Punish`;
+    const score = friend.score.some(Boolean) && h("span", { class: "quiet" }, `Score: you ${friend.score[0]}, ${names[1]} ${friend.score[1]}.`);
     const previous = friend.previous !== null && h("a", { href: `#/review/${friend.previous}`, target: "_blank" }, "Review the previous game");
     const back = isOn && friend.chosen && h("button", { type: "button", onclick: () => this.takeBack() }, "Take back ", h("kbd", { "aria-hidden": "true" }, "Esc"));
-    this.news.replaceChildren(...[words, back, previous].filter(Boolean));
+    this.news.replaceChildren(...[words, score, back, previous].filter(Boolean));
     if (!isOn) this.ending.querySelector(".rematch").hidden = !friend.is_here;
   }
 

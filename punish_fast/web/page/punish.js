@@ -20,6 +20,8 @@ import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCa
 import { counted, h, isTouch, keyButton, percent, unseen } from "./dom.js";
 import { play } from "./sound.js";
 
+// Pixels by which a finger must move a card upwards to play it.
+const FLICK = 40;
 // Kinds of cards by key: the initial of the card.
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
 
@@ -174,6 +176,21 @@ export class Punish {
     return true;
   }
 
+  /** Listeners that play a card when a finger flicks it upwards. */
+  flick(kind, index) {
+    let from = null;
+    return {
+      onpointerdown: ({ pointerType, clientY }) => (from = pointerType === "mouse" ? null : clientY),
+      onpointerup: ({ clientY }) => {
+        const isFlick = from !== null && from - clientY > FLICK;
+        from = null;
+        if (!isFlick) return;
+        this.picked = { kind, index };
+        this.confirm();
+      },
+    };
+  }
+
   toggleFeint() {
     if (!this.mayFeint) return false;
     this.feints = !this.feints;
@@ -306,6 +323,7 @@ export class Punish {
             disabled: !move,
             title: rules.effects[kind],
             onclick: () => this.pick(kind, index),
+            ...this.flick(kind, index),
           },
           win !== undefined && h("span", { class: win === most ? "chance best" : "chance" }, feint && "feint ", unseen("wins "), percent(win, 0)),
         );
@@ -341,6 +359,6 @@ export class Punish {
     if (name && this.feints) return `Throws the ${CARDS[this.picked.kind]} away and plays the top card of the deck instead.`;
     if (name) return `${CARDS[this.picked.kind]} ${this.table.rules.effects[this.picked.kind]}.`;
     if (this.feints) return "Pick the card to throw away; the top card of the deck is played instead.";
-    return isTouch() ? "Tap a card." : "Pick a card: click it, or type its letter.";
+    return isTouch() ? "Tap a card, or flick it up to play it at once." : "Pick a card: click it, or type its letter.";
   }
 }
