@@ -65,9 +65,9 @@ export function welcome(models, deal, isCurrent) {
     }
   };
   const games = Object.keys(GAMES).map((game) => models.filter((model) => model.game === game)).filter(({ length }) => length);
-  const tiles = h("section", { class: "game-tiles", "aria-label": "Other games" }, games.map((players) => tile(players, start)));
+  const tiles = h("section", { class: "stack" }, h("h2", {}, "Other games"), h("div", { class: "game-tiles" }, games.map((players) => tile(players, start))));
   const duel = models.filter(({ game }) => game === PUNISH);
-  return [...(duel.length ? [duelForm(duel, start), tiles, primer(duel[0], isCurrent)] : [tiles]), more(models, start)];
+  return [...(duel.length ? [duelForm(duel, start), primer(duel[0], isCurrent), tiles] : [tiles]), more(models, start)];
 }
 
 /** A form whose button is disabled while the game begins, and changes its text if that takes long. */
