@@ -1,6 +1,7 @@
 """Routes of recorded games: lists, reviews, statistics, plots and practice."""
 
 import secrets
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Response
@@ -72,7 +73,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
 
 def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
-    """Return the routes ``/dashboard``, ``/plots``, ``/practice`` and ``/improve``."""
+    """Return the routes ``/dashboard``, ``/plots``, ``/practice``, ``/puzzle`` and ``/improve``."""
     routes = APIRouter(tags=["statistics"])
 
     @routes.get("/dashboard")
@@ -98,6 +99,12 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         choices = await workers.run("reader", lambda: database.choices(clean_name(player) or None))
         drawn = secrets.randbits(32) if seed is None else seed
         return await workers.answer(lambda: found.practice(choices, n, drawn), found.has_explainer)
+
+    @routes.get("/puzzle", dependencies=[costs(4)])
+    async def puzzle(model: ModelDigest) -> dict[str, Any]:
+        """Return today's puzzle, which is the same for all users on the same day in UTC."""
+        found, today = registry.find_punish(model, "practice"), datetime.now(UTC).date()
+        return await workers.answer(lambda: found.puzzle(today), found.has_explainer)
 
     @routes.get("/improve", dependencies=[costs(19)])
     async def improve(model: ModelDigest, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:

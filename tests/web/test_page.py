@@ -708,6 +708,30 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
 
 
 @pytest.mark.usefixtures("played")
+def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, address):
+    each = visit()
+    model = next(model for model in json.load(urlopen(f"{address}/models")) if model["name"] == "naive")
+    practice = json.load(urlopen(f"{address}/practice?model={model['digest']}&n=1"))
+
+    def solve(day: str, right: bool) -> str:
+        found = practice | {"day": day, "number": 7}
+        each.page.unroute_all()
+        each.page.route("**/puzzle?*", lambda route: route.fulfill(json=found))
+        page = each.go(f"?{day}{right}#/puzzle", "button.answer")
+        assert page.locator("h1").inner_text() == "Puzzle 7"
+        (question,) = practice["positions"]
+        best, worst = (choose(question["actions"], key=lambda action: action["value"]) for choose in (max, min))
+        page.locator(f"[data-action='{(best if right else worst)['action']}']").dblclick()
+        page.get_by_text("The next puzzle appears at midnight UTC.").wait_for()
+        return page.locator(".score").inner_text()
+
+    assert solve("2026-12-01", True) == solve("2026-12-01", False) == "Your streak: 1 day."
+    assert solve("2026-12-02", True) == "Your streak: 2 days."
+    assert solve("2026-12-03", False) == ""
+    assert solve("2026-12-04", True) == solve("2026-12-06", True) == "Your streak: 1 day."
+    assert each.flaws() == []
+
+
 def test_your_worst_positions_are_practiced_at_once(visit, address):
     each = visit()
     model = next(entry for entry in json.load(urlopen(f"{address}/models")) if entry["judges"])

@@ -36,6 +36,8 @@ from punish_fast.store.reader import require_states
 from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from punish_fast.play.punish.practice import Question
 
 # Temperatures that users can choose. A policy is stored for each temperature in use.
@@ -238,6 +240,18 @@ class PunishPlayer(Player, ServedPlayer):
         explainer = self.explainer
         questions = [] if choices is None else worst_positions(explainer, choices, n, seed)
         return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
+
+    def puzzle(self, day: date) -> dict[str, Any]:
+        """Return the puzzle of a day as a JSON-like object with ``day``, ``number``, ``rules`` and ``positions``.
+
+        Raise `NoAnswerError` under other than the standard rules.
+        """
+        from punish_fast.play.punish.puzzles import RULES, puzzle_of
+
+        if self.rules != RULES:
+            raise NoAnswerError("puzzle: exists only under the standard rules; start the server without --rules")
+        number, question = puzzle_of(day)
+        return {"day": day.isoformat(), "number": number, **self._posed(self.explainer, [question])}
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
         """Return the `improvement` report on a user, plus the worst positions as practice questions."""

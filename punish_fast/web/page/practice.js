@@ -35,7 +35,8 @@ export async function show(main, _rest, isCurrent) {
   return () => quiz.leave();
 }
 
-/** A quiz. `given` contains the positions of the first round, and the player from whose games positions are taken. */
+/** A quiz. `given` contains the title, the positions of the first round, and the player from whose games positions are
+ * taken. */
 export class Quiz {
   constructor(main, judges, given = {}) {
     this.given = given;
@@ -45,11 +46,11 @@ export class Quiz {
     const judge = choice("Judged by", judges.map(({ digest, person }) => [digest, person]), judges[0]?.digest, (digest) => this.begin(digest));
     this.reset = h("button", { type: "button", class: "plain", onclick: () => this.startAnew() }, "Reset score");
     main.replaceChildren(
-      title("Practice", `${given.lead ?? "Positions where the right choice matters most, from recorded games if there are any."} Which move wins most often?`),
+      title(given.title ?? "Practice", `${given.lead ?? "Positions where the right choice matters most, from recorded games if there are any."} Which move wins most often?`),
       h("div", { class: "row score-row" }, this.scoreLine, this.reset, judges.length > 1 && judge.field),
       this.place,
     );
-    this.count(recall("practice", NEW));
+    this.count();
     this.listener = (event) => this.onKey(event);
     document.addEventListener("keydown", this.listener);
     this.begin(judges[0]?.digest, given);
@@ -80,16 +81,34 @@ export class Quiz {
   }
 
   startAnew() {
-    this.count(NEW);
+    keep("practice", NEW);
+    this.count();
     return this.begin(this.model);
   }
 
-  /** Store and show the score of all rounds. */
-  count(score) {
-    this.score = score;
-    keep("practice", score);
+  /** Show the score of all rounds. */
+  count() {
+    const score = recall("practice", NEW);
     this.reset.hidden = !score.asked;
     this.scoreLine.textContent = score.asked ? `All rounds: ${scoreWords(score)}.` : "No answers yet.";
+  }
+
+  /** Store an answer. */
+  answered(isRight, loss) {
+    this.round = added(this.round, isRight, loss);
+    keep("practice", added(recall("practice", NEW), isRight, loss));
+    this.count();
+  }
+
+  get heading() {
+    return `Question ${this.number + 1} of ${this.questions.length}: what do you play?`;
+  }
+
+  /** What is shown below a verdict: `links` and a button for the next question. */
+  after(links) {
+    const isLast = this.number + 1 === this.questions.length;
+    const next = h("button", { type: "button", class: "main next", onclick: () => this.next() }, isLast ? "See how you did" : "Next question");
+    return [h("div", { class: "row" }, next, links)];
   }
 
   ask() {
@@ -115,7 +134,7 @@ export class Quiz {
         h(
           "section",
           { class: "panel stack" },
-          h("h2", {}, `Question ${this.number + 1} of ${this.questions.length}: what do you play?`),
+          h("h2", {}, this.heading),
           h("div", { class: "choices" }, this.buttons),
           this.verdict,
         ),
@@ -156,18 +175,15 @@ export class Quiz {
     const both = `${top.name} wins ${percent(top.value)}, ${action.name} ${percent(action.value)}: ${points(loss)} points less, judged by ${this.judge}.`;
     const words = loss < MOST_OF_BEST ? `Right: ${action.name} wins ${percent(action.value)}.` : isRight ? `Nearly as good: ${both}` : both;
     if (!isRight) this.missed.push([question, action.action]);
-    this.round = added(this.round, isRight, loss);
-    this.count(added(this.score, isRight, loss));
-    const isLast = this.number + 1 === this.questions.length;
-    const next = h("button", { type: "button", class: "main next", onclick: () => this.next() }, isLast ? "See how you did" : "Next question");
+    this.answered(isRight, loss);
     this.verdict.replaceChildren(
       h("p", { class: isRight ? "verdict good" : "verdict bad" }, isRight ? "✓ " : "✗ ", words),
       this.reason(state, action),
       person && h("p", { class: "quiet" }, `In the recorded game, ${person} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
-      h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "Explore this position"), game && gameLink(game, this.model, state)),
+      ...this.after([h("a", { href: `#/explore/${this.model}/${state}` }, "Explore this position"), game && gameLink(game, this.model, state)]),
     );
     announce(words);
-    next.focus();
+    this.verdict.querySelector(".main").focus();
   }
 
   /** A placeholder to be filled with the server's explanation of why the best move is better than the answer. */

@@ -5,8 +5,10 @@ import { choice, complain, h, svg, title, unseen } from "./dom.js";
 import { face } from "./faces.js";
 import { GAMES, rendererOf } from "./games.js";
 import { keep, recall } from "./memory.js";
+import { streakOn } from "./puzzle.js";
 
 const PUNISH = "punish";
+const STANDARD = "tabletop";
 const LEVELS = ["easy", "medium", "hard"];
 // Maximum number of opponents in the first form. All opponents are under More.
 const MOST_OPPONENTS = 6;
@@ -112,8 +114,14 @@ function duelForm(duel, start) {
     "section",
     { class: "panel start" },
     title(...rendererOf(PUNISH).title),
-    form({ class: "stack" }, () => start(wanted), choices, h("div", { class: "row" }, h("label", { class: "field" }, h("span", {}, "Your name in the records"), name), button, h("a", { class: "button large", href: "#/learn" }, "Learn in a minute"), h("a", { class: "button large", href: "#/friend" }, "Play with a friend"))),
+    form({ class: "stack" }, () => start(wanted), choices, h("div", { class: "row" }, h("label", { class: "field" }, h("span", {}, "Your name in the records"), name), button, h("a", { class: "button large", href: "#/learn" }, "Learn in a minute"), h("a", { class: "button large", href: "#/friend" }, "Play with a friend"), duel[0].rules === STANDARD && puzzleLink())),
   );
+}
+
+/** A link to the puzzle of the day, with the streak of right answers. */
+function puzzleLink() {
+  const streak = streakOn();
+  return h("a", { class: "button large", href: "#/puzzle" }, "Puzzle of the day", streak > 1 && h("span", { class: "status" }, unseen("streak of "), `${streak} days`));
 }
 
 /** Another game: its levels and a button. */

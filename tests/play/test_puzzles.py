@@ -1,0 +1,43 @@
+"""Puzzles of the day."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+
+from punish_fast.arena.players import Player
+from punish_fast.play.explain.coach import win_solution
+from punish_fast.play.game_data import rows_of_state
+from punish_fast.play.punish.punish_player import PunishPlayer
+from punish_fast.play.punish.puzzles import RULES, codes, puzzle_of
+from punish_fast.play.session import NoAnswerError
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.states.space import StateSpace
+
+
+def test_each_day_has_its_puzzle():
+    days = [date(2026, 12, 1) + timedelta(days=n) for n in range(len(codes()))]
+    assert [puzzle_of(day)[0] for day in days] == list(range(1, len(days) + 1))
+    assert len({puzzle_of(day)[1].state for day in days}) == len(days) > 4 * 365
+    assert puzzle_of(days[-1] + timedelta(days=1)) == puzzle_of(days[0])
+    breaths = Counter(puzzle_of(day)[1].state.breath for day in days)
+    assert sorted(breaths) == [1, 2, 3, 4]
+    assert min(breaths.values()) > 300
+
+
+def test_other_rules_have_no_puzzles():
+    with pytest.raises(NoAnswerError, match="only under the standard rules"):
+        PunishPlayer("naive", PRESETS["tiny"]).puzzle(date(2026, 12, 1))
+
+
+@pytest.mark.full
+def test_the_best_action_of_a_puzzle_wins_five_points_more_than_any_other():
+    space = StateSpace(RULES)
+    q = win_solution(space, Player("veteran").policy(space)).q
+    for code in range(len(codes())):
+        rows = rows_of_state(space, puzzle_of(date(2026, 12, 1) + timedelta(days=code))[1].state)
+        second, best = np.sort(q[rows])[-2:]
+        assert best - second >= 0.05
