@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.objectives.solver import evaluate, solve
     from punish_fast.punish.bots import BotView, policy_from_function
     from punish_fast.punish.codes import State, StateError
+    from punish_fast.punish.encoding import Encoding, encode
     from punish_fast.punish.position import position
     from punish_fast.punish.rules import Rules, RulesError, load_rules
     from punish_fast.punish.states.information import InformationError
@@ -60,7 +61,8 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import save
 
 # Rules, states and processes
-__all__ = ["Rules", "State", "StateSpace", "TransitionPattern", "build", "build_compact", "load_rules", "position"]
+__all__ = ["Encoding", "Rules", "State", "StateSpace", "TransitionPattern", "build", "build_compact", "encode"]
+__all__ += ["load_rules", "position"]
 # Solvers
 __all__ += ["MDP", "Solution", "average_reward", "compare_solutions", "evaluate", "finite_horizon"]
 __all__ += ["reach_probability", "solve", "total_reward", "validate"]

@@ -36,6 +36,14 @@ TOPICS = (
         "to_finer_model count_choices Counts parless",
     ),
     Topic(
+        "other-programs",
+        "Other programs",
+        GAME,
+        "Train agents with any library: observations and legal actions of all states as arrays, and policies from the "
+        "output of a network.",
+        "encode Encoding",
+    ),
+    Topic(
         "duels-and-equilibria",
         "Duels, best responses, equilibria",
         GAME,
