@@ -9,6 +9,7 @@ from punish_fast.runtime.exports import import_later, on_first_use
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player, PlayerError, PolicyPlayer
+    from punish_fast.duel.batch import GameBatch
     from punish_fast.duel.evaluation import Duel, SimulationResult, head_to_head, simulate
     from punish_fast.duel.graph import DuelError, GameGraph
     from punish_fast.enemies.counts import Counts, count_choices
@@ -70,7 +71,7 @@ __all__ += ["reach_probability", "solve", "total_reward", "validate"]
 __all__ += ["BotView", "Counts", "Player", "PolicyPlayer", "count_choices", "parless", "policy_from_function"]
 __all__ += ["policy_of_table", "table_of_policy", "to_finer_model", "uniform_policy"]
 # Duels, best responses and equilibria
-__all__ += ["BracketResult", "Duel", "Equilibrium", "Exploiter", "GameGraph", "SimulationResult"]
+__all__ += ["BracketResult", "Duel", "Equilibrium", "Exploiter", "GameBatch", "GameGraph", "SimulationResult"]
 __all__ += ["best_response", "bracket", "head_to_head", "simulate"]
 # Files
 __all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]

@@ -39,9 +39,9 @@ TOPICS = (
         "other-programs",
         "Other programs",
         GAME,
-        "Train agents with any library: observations and legal actions of all states as arrays, and policies from the "
-        "output of a network.",
-        "encode Encoding",
+        "Train agents with any library: observations and legal actions of all states as arrays, many simultaneous "
+        "games, and policies from the output of a network.",
+        "encode Encoding GameBatch",
     ),
     Topic(
         "duels-and-equilibria",

@@ -41,8 +41,8 @@ class Simulator:
     def __init__(self, graph: GameGraph) -> None:
         self.space = graph.space
         self._full_ptr, self._enemy_row = graph.full.ptr, graph.full.enemy_row
-        self._walk = _prepare_walk(graph)
-        self._deals = prepare_deals(graph)
+        self.walk = _prepare_walk(graph)
+        self.deals = prepare_deals(graph)
         self._start = (graph.space.first_status, graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
 
     def thresholds(self, policy: np.ndarray) -> np.ndarray:
@@ -78,7 +78,7 @@ class Simulator:
         first_game, n_games = numbers
         games = GameResults(np.zeros(n_games, np.int32), np.zeros(n_games, np.uint8))
         stop = np.zeros(1, dtype=np.uint8)
-        args = (self._walk, self._deals, self._start, (own, enemy), stop, games, trace)
+        args = (self.walk, self.deals, self._start, (own, enemy), stop, games, trace)
         for_each(_simulator.play_games, n_games, (first_game, np.uint64(seed)), *args)
         if stop[0]:
             raise DuelError(f"games: a game is undecided after {_MAX_BREATHS} breaths and may never end")

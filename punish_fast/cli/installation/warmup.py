@@ -89,10 +89,11 @@ def _run(words: list[str]) -> None:
 
 
 def _call_library() -> None:
-    """Call kernels that the commands do not use: policies, cycles, slow chains, values of actions, and features."""
+    """Call kernels that the commands do not use: policies, cycles, slow chains, action values, batches, features."""
     import numpy as np
     from scipy.sparse import csr_array
 
+    from punish_fast.duel.batch import GameBatch
     from punish_fast.duel.graph import GameGraph
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.games.registry import make_game, vector_game
@@ -119,6 +120,8 @@ def _call_library() -> None:
     graph = GameGraph(StateSpace(true_rules(PRESETS["tiny"])))
     graph.action_values(np.zeros(len(graph.action)), np.zeros(graph.n_full), np.zeros((graph.n_values, 1)))
     Equilibrium(graph).iterate()
+    games, policy = GameBatch(graph, 1), np.zeros(len(graph.action))
+    games.step(*(games.sample(policy, seat) for seat in (0, 1)))
     # A dense chain.
     Elimination(csr_array(np.full((80, 80), 1 / 80))).weights()
     for name in ("connect4", "gwent", "incan-gold"):
