@@ -21,10 +21,13 @@ from punish_fast.duel._simulator import (
     split_shape,
 )
 from punish_fast.duel._walk import skip_actions
-from punish_fast.runtime._jit import kernel
+from punish_fast.runtime._jit import kernel, routine
+from punish_fast.runtime._prefetch import prefetch
 from punish_fast.runtime._random import draw_words
 
 _CHOICE_SHIFT = np.uint64(1)
+# Prefetch distances in games, for the full state and for the rows of a seat.
+_STATES_AHEAD, _ROWS_AHEAD = 16, 8
 
 
 class BatchedGames(NamedTuple):
@@ -34,6 +37,18 @@ class BatchedGames(NamedTuple):
     number: np.ndarray  # int64 ``[n]``, game number
     length: np.ndarray  # int64 ``[n]``, number of breaths played
     result: np.ndarray  # int8 ``[n]``, 1 for a win of seat 0, -1 for a loss, 0 if the game is not over
+
+
+@routine
+def find_rows(place, full, seat, i, end):
+    """Return the first row of a seat in game ``i``, the number of rows, and the first row of a later game.
+
+    Prefetch the full state of a game before ``end``.
+    """
+    prefetch(place, np.uint64(full[min(i + _STATES_AHEAD, end - 1)]) * np.uint64(4))
+    later, _, _ = split_shape(place[full[min(i + _ROWS_AHEAD, end - 1)], seat])
+    first, n, _ = split_shape(place[full[i], seat])
+    return first, n, np.uint64(later)
 
 
 @kernel
@@ -57,7 +72,9 @@ def sample_actions(begin, end, games, seed, seat, place, column, policy, actions
     """
     full, number, length = games.full, games.number, games.length
     for i in range(begin, end):
-        first, n, _ = split_shape(place[full[i], seat])
+        first, n, later = find_rows(place, full, seat, i, end)
+        prefetch(policy, later)
+        prefetch(column, later)
         drawn = np.int64(draw_words(number[i], length[i], BREATH, seed)[seat] >> _CHOICE_SHIFT)
         row, total = first, 0.0
         for k in range(first, first + n):
@@ -78,7 +95,8 @@ def find_actions(begin, end, games, place, column, actions, chosen):
     full, result = games.full, games.result
     for i in range(begin, end):
         for seat in range(2):
-            first, n, _ = split_shape(place[full[i], seat])
+            first, n, later = find_rows(place, full, seat, i, end)
+            prefetch(column, later)
             chosen[i, seat] = -1 if result[i] == 0 else 0
             for k in range(n):
                 if column[first + k] == actions[i, seat]:
@@ -94,21 +112,28 @@ def step_games(begin, end, games, numbers, walk, deals, chosen):
     node_pair, node_status, ptr, until = deals.node_pair, deals.node_status, deals.ptr, deals.until
     guide, deal, deal_first, stride = deals.guide, deals.deal, deals.first, deals.stride
     for i in range(begin, end):
+        if result[i] == 0:
+            _, _, own_may = split_shape(place[full[i], OWN])
+            _, n_enemy, enemy_may = split_shape(place[full[i], ENEMY])
+            deck = place[full[i], DECK]
+            entry, feints = skip_actions(chosen[i, 0], own_may, chosen[i, 1], n_enemy, enemy_may, n_draws, deck)
+            if feints > 0:
+                words = draw_words(number[i], length[i], BREATH, seed)
+                entry += find_draw(draw_until, deck, feints, n_draws[deck, feints], words[2])
+            chosen[i, 0] = place[full[i], FIRST] + entry
+    # Separate loops read successors in parallel.
+    for i in range(begin, end):
+        if result[i] == 0:
+            chosen[i, 0] = after[chosen[i, 0]]
+    for i in range(begin, end):
         if result[i] != 0:
             continue
-        _, _, own_may = split_shape(place[full[i], OWN])
-        _, n_enemy, enemy_may = split_shape(place[full[i], ENEMY])
-        deck = place[full[i], DECK]
-        entry, feints = skip_actions(chosen[i, 0], own_may, chosen[i, 1], n_enemy, enemy_may, n_draws, deck)
-        if feints > 0:
-            words = draw_words(number[i], length[i], BREATH, seed)
-            entry += find_draw(draw_until, deck, feints, n_draws[deck, feints], words[2])
-        new = np.int64(after[place[full[i], FIRST] + entry])
+        new = chosen[i, 0]
         length[i] += 1
+        node = new - first_node
         if new >= win:
             result[i] = 1 if new == win else -1
             continue
-        node = new - first_node
         if node >= 0:
             words = draw_words(number[i], length[i], DEAL, seed)
             dealt = deal[deal_cards(ptr, until, guide, node_pair[node], words)]

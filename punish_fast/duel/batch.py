@@ -9,7 +9,6 @@ from punish_fast.duel._batch import BatchedGames
 from punish_fast.duel.evaluation import simulator_of
 from punish_fast.duel.graph import GameGraph, must_be_graph
 from punish_fast.punish.codes import ACTIONS, action_name
-from punish_fast.punish.strategy import COLUMN
 from punish_fast.runtime.errors import ArgumentError, check_allowed, is_whole
 from punish_fast.runtime.parallel import for_each
 
@@ -56,10 +55,7 @@ class GameBatch:
         check_allowed(is_whole(n_games, 1, 2**31), ArgumentError, "n_games", n_games, "an integer from 1 to 2^31")
         check_allowed(is_whole(seed, 0, 2**64 - 1), ArgumentError, "seed", seed, "an integer from 0 to 2^64 - 1")
         self.graph, self.seed = graph, seed
-        simulator = simulator_of(graph)
-        self._walk, self._deals = simulator.walk, simulator.deals
-        self._column = COLUMN[graph.action].astype(np.uint8)
-        self._state = np.repeat(np.arange(len(graph.full.ptr) - 1, dtype=np.int32), np.diff(graph.full.ptr))
+        self._simulator = simulator_of(graph)
         numbers = np.arange(n_games) - n_games
         zeros = np.zeros(n_games, dtype=np.int64)
         self._games = BatchedGames(zeros, numbers, zeros.copy(), np.zeros(n_games, dtype=np.int8))
@@ -108,7 +104,7 @@ class GameBatch:
         is_mask = is_new.shape == (len(self),) and is_new.dtype == np.bool_
         check_allowed(is_mask, ArgumentError, "which", f"{is_new.dtype} {is_new.shape}", f"bool ({len(self)},)")
         self._games.number[is_new] += len(self)
-        self._run(_batch.deal_games, np.uint64(self.seed), self.graph.space.first_status, self._deals, is_new)
+        self._run(_batch.deal_games, np.uint64(self.seed), self.graph.space.first_status, self._simulator.deals, is_new)
 
     def observe(self, seat: int) -> np.ndarray:
         """Return the information state of a seat in each game.
@@ -131,7 +127,7 @@ class GameBatch:
             (2, 18)
         """
         _check_seat(seat)
-        return np.asarray((self._state if seat == 0 else self.graph.full.enemy_row)[self._games.full])
+        return np.asarray((self._simulator.state if seat == 0 else self.graph.full.enemy_row)[self._games.full])
 
     def sample(self, policy: np.ndarray, seat: int) -> np.ndarray:
         """Draw an action from a policy for a seat in each game.
@@ -157,7 +153,8 @@ class GameBatch:
         policy = np.asarray(policy, dtype=np.float64)
         n_rows, actions = self.graph.action.shape, np.empty(len(self), dtype=np.int64)
         check_allowed(policy.shape == n_rows, ArgumentError, "policy", f"shape {policy.shape}", str(n_rows))
-        self._run(_batch.sample_actions, np.uint64(self.seed), seat, self._walk.place, self._column, policy, actions)
+        walk, column = self._simulator.walk, self._simulator.column
+        self._run(_batch.sample_actions, np.uint64(self.seed), seat, walk.place, column, policy, actions)
         return actions
 
     def step(self, own: np.ndarray, enemy: np.ndarray) -> None:
@@ -186,12 +183,11 @@ class GameBatch:
             is_valid = array.shape == (len(self),) and array.dtype.kind in "iu"
             check_allowed(is_valid, ArgumentError, name, f"{array.dtype} {array.shape}", f"int ({len(self)},)")
             actions[:, seat] = array
-        self._run(_batch.find_actions, self._walk.place, self._column, actions, chosen)
+        self._run(_batch.find_actions, self._simulator.walk.place, self._simulator.column, actions, chosen)
         if chosen.min() < 0:
             self._refuse(actions, *np.argwhere(chosen < 0)[0].tolist())
-        graph = self.graph
-        numbers = np.uint64(self.seed), graph.n_full, graph.n_full + graph.n_nodes
-        self._run(_batch.step_games, numbers, self._walk, self._deals, chosen)
+        numbers = np.uint64(self.seed), self.graph.n_full, self.graph.n_values - 2
+        self._run(_batch.step_games, numbers, self._simulator.walk, self._simulator.deals, chosen)
 
     def _run(self, kernel: Any, *args: Any) -> None:
         for_each(kernel, len(self), self._games, *args, alone=len(self) < _MANY)
@@ -200,8 +196,9 @@ class GameBatch:
         """Raise `ArgumentError` for the illegal action of a seat."""
         state, action = int(self.observe(seat)[game]), int(actions[game, seat])
         rows = slice(*self.graph.space.state_ptr[state : state + 2])
-        legal = [f"{column} ({action_name(ACTIONS[column])})" for column in self._column[rows].tolist()]
-        raise ArgumentError(f"{('own', 'enemy')[seat]}: {action} is illegal in game {game}; use {', '.join(legal)}")
+        legal = [f"{k} ({action_name(ACTIONS[k])})" for k in self._simulator.column[rows].tolist()]
+        name = f"{action} ({action_name(ACTIONS[action])})" if 0 <= action < len(ACTIONS) else str(action)
+        raise ArgumentError(f"action: {name} of seat {seat} is illegal in game {game}; use {', '.join(legal)}")
 
 
 def _check_seat(seat: int) -> None:

@@ -1,5 +1,6 @@
 """Parallel simulation of the two-player game. Both policies, the game number and the random seed determine a game."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from punish_fast.duel import _simulator
 from punish_fast.duel.dealer import cumulate_draws
 from punish_fast.duel.graph import DuelError, GameGraph, empty_graph
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import COLUMN
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
@@ -45,6 +47,16 @@ class Simulator:
         self.deals = prepare_deals(graph)
         self._start = (graph.space.first_status, graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
 
+    @cached_property
+    def column(self) -> np.ndarray:
+        """Column of each row's action in a table of probabilities, uint8 ``[n_rows]``."""
+        return np.asarray(COLUMN[self.space.action], dtype=np.uint8)
+
+    @cached_property
+    def state(self) -> np.ndarray:
+        """Information state of the player in each full state, int32 ``[n_full]``."""
+        return np.repeat(np.arange(len(self._full_ptr) - 1, dtype=np.int32), np.diff(self._full_ptr))
+
     def thresholds(self, policy: np.ndarray) -> np.ndarray:
         """Convert a policy to cumulative integer thresholds, uint32 ``[n_rows]``, for `play` and `trace`."""
         return prepare_thresholds(self.space, policy)
@@ -68,8 +80,7 @@ class Simulator:
         # The lengths are known, so replay the games and record every breath.
         self._play(own, enemy, numbers, seed, (ptr, steps))
         enemy_state = self._enemy_row[steps[:, 0]]
-        own_state = (np.searchsorted(self._full_ptr, steps[:, 0], side="right") - 1).astype(np.int32)
-        states = np.column_stack([own_state, enemy_state])
+        states = np.column_stack([self.state[steps[:, 0]], enemy_state])
         return Trace(games=games, ptr=ptr, full=steps[:, 0], states=states, rows=steps[:, 1:])
 
     def _play(

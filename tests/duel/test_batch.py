@@ -63,11 +63,13 @@ def test_illegal_actions_change_nothing(graph):
     wrong, illegal = legal[1].copy(), (~mask[games.observe(1)]).argmax(axis=1)
     wrong[3] = illegal[3]
     before = games.observe(0)
-    with pytest.raises(ArgumentError, match=r"^enemy: \d is illegal in game 3; use \d+ \([a-z ]+\), \d+ \("):
+    with pytest.raises(
+        ArgumentError, match=r"^action: \d \([a-z ]+\) of seat 1 is illegal in game 3; use \d+ \([a-z ]+\), "
+    ):
         games.step(legal[0], wrong)
     for bad in (-1, 11, 2**62, -(2**62)):
         wrong = np.where(np.arange(5) == 3, bad, legal[0])
-        with pytest.raises(ArgumentError, match=rf"^own: {bad} is illegal in game 3"):
+        with pytest.raises(ArgumentError, match=rf"^action: {bad} of seat 0 is illegal in game 3"):
             games.step(wrong, legal[1])
     assert np.array_equal(games.observe(0), before)
     assert not games.length.any()
