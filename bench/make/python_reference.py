@@ -16,7 +16,7 @@ class Topic(NamedTuple):
     names: str  # public names of the module, separated by spaces
 
 
-MDP, GAME = "punish_fast.mdp", "punish_fast"
+MDP, GAME, GAMES = "punish_fast.mdp", "punish_fast", "punish_fast.games"
 TOPICS = (
     Topic(
         "solve-a-game",
@@ -50,6 +50,14 @@ TOPICS = (
         "Exact and simulated results of duels, the strongest opponents of a policy, and approximate equilibria.",
         "GameGraph head_to_head Duel simulate SimulationResult best_response Exploiter bracket BracketResult "
         "Equilibrium",
+    ),
+    Topic(
+        "other-games",
+        "Other games",
+        GAMES,
+        "Rules of TapnSwap, tic-tac-toe, Connect Four, Incan Gold and Gwent Lite, for single games and for many "
+        "simultaneous games.",
+        "make_game Game vector_game VectorGame Event GameError",
     ),
     Topic(
         "files",
@@ -105,8 +113,8 @@ INHERITED = "    options:\n      inherited_members: true\n"
 OVERVIEW = """# Python reference
 
 Every public name is described on one page. Pages and names are in the order in which you need them. Names of
-`punish_fast.mdp` do not depend on the card game. The other games have no public Python names: use
-[`punish-fast games`](commands.md#games) to play and solve them.
+`punish_fast.mdp` do not depend on the card game. The commands of
+[`punish-fast games`](commands.md#games) play and solve the other games.
 """
 
 

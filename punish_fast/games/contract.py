@@ -77,61 +77,238 @@ class Game(Protocol):
     is_open: bool = True
 
     def parameters(self) -> dict[str, Any]:
-        """Return the fields of ``variant`` as a dictionary."""
+        """Return the fields of ``variant`` as a dictionary.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> make_game("tapnswap", {"limit": 6}).parameters()["limit"]
+            6
+        """
         return dict(self.variant._asdict())
 
     def initial(self) -> Any:
-        """Return the initial state."""
+        """Return the initial state.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> make_game("tictactoe").initial()
+            TicTacToeState(own=0, other=0)
+        """
 
     def player(self, state: Any) -> int:
-        """Return the player to move, `CHANCE` in a chance state, or the next player in a terminal state."""
+        """Return the player to move, -1 in a chance state, or the next player in a terminal state.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.player(state)
+            1
+        """
 
     def is_terminal(self, state: Any) -> bool:
-        """Return True if the game is over."""
+        """Return True if the game is over.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.is_terminal(state)
+            False
+        """
 
     def actions(self, state: Any) -> Sequence[int]:
-        """Return the legal actions in ascending order."""
+        """Return the legal actions in ascending order.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.actions(state)
+            [0, 1, 2, 3, 5, 6, 7, 8]
+        """
 
     def probabilities(self, state: Any) -> Sequence[float]:  # noqa: ARG002 - for games with chance
-        """Return the probability of each action in a chance state, and an empty sequence in other states."""
+        """Return the probability of each action in a chance state, and an empty sequence in other states.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("incan-gold")
+            >>> len(game.probabilities(game.initial())), game.probabilities(game.initial())[0]
+            (17, 0.03333333333333333)
+        """
         return ()
 
     def apply(self, state: Any, action: int) -> Any:
-        """Return the state after an action."""
+        """Return the state after an action.
+
+        Args:
+            state: State of the game.
+            action: Legal action.
+
+        Raises:
+            GameError: If the action is illegal.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.text(game.apply(state, 0))
+            'O../.X./...'
+        """
 
     def returns(self, state: Any) -> Sequence[float]:
-        """Return the payoff of each player. Payoffs are 0 before the end of the game."""
+        """Return the payoff of each player. Payoffs are 0 before the end of the game.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.returns(state)
+            (0.0, 0.0)
+        """
 
     def position(self, state: Any) -> Hashable:
-        """Return a key that equivalent states share, by default the state itself."""
+        """Return a key that equivalent states share, by default the state itself.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.position(state)
+            (0, 16)
+        """
         return cast(Hashable, state)
 
     def position_actions(self, state: Any) -> Sequence[int]:
-        """Return the number of each legal action in the state's position, by default the action itself."""
+        """Return the number of each legal action in the state's position, by default the action itself.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.position_actions(state)
+            [0, 1, 2, 3, 5, 6, 7, 8]
+        """
         return self.actions(state)
 
     def text(self, state: Any) -> str:
-        """Describe a state in one line of text."""
+        """Return a description of a state in one line.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.text(state)
+            '.../.X./...'
+        """
 
     def action_text(self, state: Any, action: int) -> str:
-        """Describe a legal action in words."""
+        """Return a description of a legal action in words.
+
+        Args:
+            state: State of the game.
+            action: Legal action.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.action_text(state, 0)
+            'top left'
+        """
 
     def features(self, state: Any) -> np.ndarray:
-        """Return the input of a neural network for a state, float32 ``[n_features]``."""
+        """Return the input of a neural network for a state, float32 ``[n_features]``.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.features(state).shape
+            (18,)
+        """
 
     def check_action(self, state: Any, action: int) -> None:
-        """Raise `GameError` unless an action is legal."""
+        """Raise `GameError` unless an action is legal.
+
+        Args:
+            state: State of the game.
+            action: Legal action.
+
+        Raises:
+            GameError: If the action is illegal.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.check_action(state, 0)
+        """
         if action not in self.actions(state):
             raise GameError(f"action: {action} is illegal; legal: {list(self.actions(state))}")
 
     def variant_text(self) -> str:
-        """Return the name of the game and its variant in one line."""
+        """Return the name of the game and its variant in one line.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> make_game("tapnswap").variant_text()
+            'TapnSwap, limit 5'
+        """
 
     def rules_text(self) -> str:
-        """Describe the rules in a few lines."""
+        """Return a description of the rules in a few lines.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> make_game("tictactoe").rules_text().splitlines()[1]
+            'On your turn, put a stone on an empty square.'
+        """
 
     def state_of(self, text: str) -> Any:
-        """Parse a state. By default, ``text`` lists the actions from the initial state, as named in `words`."""
+        """Return the state that a text describes.
+
+        By default, ``text`` lists the actions from the initial state, as named in `words`.
+
+        Args:
+            text: Text in the format of the game.
+
+        Raises:
+            GameError: If the text does not describe a state.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> make_game("connect4").state_of("4455") == make_game("connect4").initial()
+            False
+        """
         state = self.initial()
         for number, word in enumerate(text.split(), 1):
             actions = self.words(state)
@@ -142,11 +319,37 @@ class Game(Protocol):
         return state
 
     def words(self, state: Any) -> dict[str, int]:
-        """Return a mapping from words, as parsed by `state_of`, to the legal actions of a state."""
+        """Return a mapping from words, as parsed by `state_of`, to the legal actions of a state.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.words(state)["bottom"]
+            7
+        """
         return {self.action_text(state, action): action for action in self.actions(state)}
 
     def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - for other games
-        """Draw a state in text, as seen by ``viewer``. The default is `text`, which shows the whole state."""
+        """Return a drawing of a state in text, as seen by ``viewer``.
+
+        The default is `text`, which shows the whole state.
+
+        Args:
+            state: State of the game.
+            viewer: Player who sees the state.
+            names: Name of each player.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.draw(state, 0, ["Ann", "Ben"]).splitlines()[0]
+            'X Ann, O Ben'
+        """
         return self.text(state)
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - for other games
@@ -156,6 +359,17 @@ class Game(Protocol):
 
         A board of squares has ``rows``, ``columns``, ``cells`` (row by row from the top: 0 for empty, 1 and 2 for the
         players), ``own`` (the viewer's number, 1 or 2) and ``line`` (indices of the cells in winning lines).
+
+        Args:
+            state: State of the game.
+            viewer: Player who sees the state.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.board(state, viewer=0)["cells"]
+            [0, 0, 0, 0, 1, 0, 0, 0, 0]
         """
         return {}
 
@@ -163,6 +377,16 @@ class Game(Protocol):
         """Return the players who decide simultaneously, in the order of their decisions in the game.
 
         None of the players has decided yet in ``state``. By default, only the player to move decides.
+
+        Args:
+            state: State of the game.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.deciders(state)
+            (1,)
         """
         return (self.player(state),)
 
@@ -171,20 +395,60 @@ class Game(Protocol):
 
         If ``player`` has to decide in ``state``, ``player`` is to move in the representative. Players in a match see
         only representatives, so policies and web pages cannot depend on hidden information.
+
+        Args:
+            state: State of the game.
+            player: Player, from 0.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.known_to(state, 0) == state
+            True
         """
         return state
 
     def uncovered(self, state: Any, player: int) -> dict[str, Any] | None:  # noqa: ARG002 - as above
-        """Return the cards that ``player`` may see after the game, by name, or None if no card is visible."""
+        """Return the cards that ``player`` may see after the game, by name, or None if no card is visible.
+
+        Args:
+            state: State of the game.
+            player: Player, from 0.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.uncovered(state, 0) is None
+            True
+        """
         return None
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Return the events in the steps from one decision to the next. By default, they are the moves of players."""
+        """Return the events in the steps from one decision to the next. By default, they are the moves of players.
+
+        Args:
+            steps: States and actions, in order.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> game = make_game("tictactoe")
+            >>> state = game.apply(game.initial(), 4)
+            >>> game.story([])
+            []
+        """
         moves = [step for step in steps if self.player(step.state) != CHANCE]
         return [Moved(self.player(s.state), s.action, self.action_text(s.state, s.action)) for s in moves]
 
     def counts(self) -> dict[str, int]:
-        """Return additional counts by name, such as ``states`` if there are more states than positions."""
+        """Return additional counts by name, such as ``states`` if there are more states than positions.
+
+        Examples:
+            >>> from punish_fast.games import make_game
+            >>> make_game("tictactoe").counts()
+            {'states': 5478, 'canonical_states': 765}
+        """
         return {}
 
 
@@ -203,16 +467,68 @@ class VectorGame(Protocol):
     feature_shape: tuple[int, ...]
 
     def initial(self, n: int) -> np.ndarray:
-        """Return ``n`` copies of the initial state, uint64 ``[n, n_words]``."""
+        """Return ``n`` copies of the initial state, uint64 ``[n, n_words]``.
+
+        Args:
+            n: Number of states.
+
+        Raises:
+            GameError: If an argument is invalid.
+
+        Examples:
+            >>> from punish_fast.games import make_game, vector_game
+            >>> games = vector_game(make_game("tictactoe"))
+            >>> games.initial(3).shape
+            (3, 1)
+        """
 
     def player(self, states: np.ndarray) -> np.ndarray:
-        """Return the result of `Game.player` for each state, int8 ``[n]``."""
+        """Return the result of `Game.player` for each state, int8 ``[n]``.
+
+        Args:
+            states: uint64 ``[n, n_words]``, states of the game.
+
+        Raises:
+            GameError: If an argument is invalid.
+
+        Examples:
+            >>> from punish_fast.games import make_game, vector_game
+            >>> games = vector_game(make_game("tictactoe"))
+            >>> games.player(games.initial(3)).tolist()
+            [0, 0, 0]
+        """
 
     def legal(self, states: np.ndarray) -> np.ndarray:
-        """Return a mask of the legal moves, bool ``[n, n_moves]``, all False in chance states and terminal states."""
+        """Return a mask of the legal moves, bool ``[n, n_moves]``, all False in chance states and terminal states.
+
+        Args:
+            states: uint64 ``[n, n_words]``, states of the game.
+
+        Raises:
+            GameError: If an argument is invalid.
+
+        Examples:
+            >>> from punish_fast.games import make_game, vector_game
+            >>> games = vector_game(make_game("tictactoe"))
+            >>> games.legal(games.initial(3)).shape
+            (3, 9)
+        """
 
     def features(self, states: np.ndarray) -> np.ndarray:
-        """Return the features of each state, flattened from ``feature_shape``, float32 ``[n, n_features]``."""
+        """Return the features of each state, flattened from ``feature_shape``, float32 ``[n, n_features]``.
+
+        Args:
+            states: uint64 ``[n, n_words]``, states of the game.
+
+        Raises:
+            GameError: If an argument is invalid.
+
+        Examples:
+            >>> from punish_fast.games import make_game, vector_game
+            >>> games = vector_game(make_game("tictactoe"))
+            >>> games.features(games.initial(3)).shape
+            (3, 18)
+        """
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take a legal action in each state.
@@ -227,10 +543,29 @@ class VectorGame(Protocol):
 
         Raises:
             GameError: If a state or an action is invalid.
+
+        Examples:
+            >>> from punish_fast.games import make_game, vector_game
+            >>> games = vector_game(make_game("tictactoe"))
+            >>> states, returns, over = games.step(games.initial(2), [4, 0])
+            >>> over.tolist()
+            [False, False]
         """
 
     def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the result of `step` for actions that are known to be legal, without checking them."""
+        """Return the result of `step` for actions that are known to be legal, without checking them.
+
+        Args:
+            states: Nonterminal states, uint64 ``[n, n_words]``.
+            actions: Legal action in each state, integer ``[n]``.
+
+        Examples:
+            >>> from punish_fast.games import make_game, vector_game
+            >>> games = vector_game(make_game("tictactoe"))
+            >>> states, returns, over = games.advance(games.initial(2), [4, 0])
+            >>> returns.tolist()
+            [[0.0, 0.0], [0.0, 0.0]]
+        """
 
 
 @runtime_checkable

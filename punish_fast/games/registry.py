@@ -147,11 +147,25 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
     return entry
 
 
-def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> Game:
-    """Build a game. ``options`` maps names to values. Missing options have default values.
+def make_game(name: str, options: Mapping[str, Any] = MappingProxyType({}), verb: str | None = None) -> Game:
+    """Build a game by name.
 
-    Raise `GameError` if the game or an option is unknown, a value is not allowed, or the game does not support the
-    command ``verb``.
+    Args:
+        name: ``"tapnswap"``, ``"tictactoe"``, ``"connect4"``, ``"incan-gold"`` or ``"gwent"``.
+        options: Values of options of the rules, by name. Missing options have default values.
+        verb: Command that the game must support, such as ``"solve"``. By default, any game is returned.
+
+    Returns:
+        The game.
+
+    Raises:
+        GameError: If the game or an option is unknown, a value is not allowed, or the command is not supported.
+
+    Examples:
+        >>> from punish_fast.games import make_game
+        >>> game = make_game("tapnswap", {"limit": 6})
+        >>> game.n_players, game.n_actions, game.is_zero_sum
+        (2, 30, True)
     """
     entry = entry_of(name, verb)
     unknown = [option for option in options if option not in entry.options]
@@ -183,7 +197,23 @@ def game_of(description: Mapping[str, Any]) -> Game:
 
 
 def vector_game(game: Game) -> VectorGame:
-    """Return the `VectorGame` of a game."""
+    """Return the vectorized rules of a game, which play many games simultaneously.
+
+    Args:
+        game: Game from `make_game`.
+
+    Returns:
+        The vectorized rules.
+
+    Raises:
+        GameError: If the game is unknown.
+
+    Examples:
+        >>> from punish_fast.games import make_game, vector_game
+        >>> games = vector_game(make_game("connect4"))
+        >>> games.feature_shape
+        (2, 6, 7)
+    """
     return entry_of(game.name).vector_game(game)
 
 

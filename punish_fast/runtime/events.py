@@ -11,7 +11,19 @@ class Event:
     """An event of a session."""
 
     def told(self, _seat: int) -> Event:
-        """Return the event as seen by the player in a seat."""
+        """Return the event as seen by the player in a seat.
+
+        Args:
+            _seat: Seat of the player, from 0. Subclasses with hidden cards use it.
+
+        Returns:
+            The event, without cards that the player must not see.
+
+        Examples:
+            >>> from punish_fast.games import Event
+            >>> Event().told(0)
+            Event()
+        """
         return self
 
 
