@@ -42,10 +42,10 @@ JSON keys:
 from __future__ import annotations
 
 import os
-import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, complete_agents, option, verb
+from punish_fast.cli.frame.options import EnemyOption, argument, complete_agents, option, verb
+from punish_fast.cli.frame.positions import PositionOptions
 from punish_fast.cli.frame.report import UsageError, print_report
 from punish_fast.cli.solving.build import reachable
 from punish_fast.punish.rules import Rules, load_rules, name_of, to_mapping
@@ -55,28 +55,15 @@ if TYPE_CHECKING:
     from punish_fast.punish.codes import State
     from punish_fast.store.reader import SolutionFile
 
-_SIDES = ("own", "enemy", "both")
 # Next command for a file of each kind. The next command for other kinds is `play`.
 _THEN = {"tensor": ["solve"], "equilibrium": ["equilibrium", "--resume"], "checkpoint": ["solve", "--from"]}
 
 
-class ShowOptions(CommonOptions):
+class ShowOptions(PositionOptions):
     """Options of ``show``: a file and, optionally, a position."""
 
     file: str = argument("FILE.h5", "A tensor, agent or strategy, or a built-in agent under tabletop.", complete_agents)
     state: str | None = argument("STATE", "The position as an 18-digit state code.")
-    hand: str | None = option("Cards in hand, by initials: g, r, d, s, p.", metavar="CARDS")
-    discard: str | None = option("Cards in the discard pile, by initials.", metavar="CARDS")
-    hp: str | None = option("Your HP and the enemy's, such as 3-2.  [default: full]", metavar="OWN-ENEMY")
-    breath: int | None = option("Breath of the measure.  [default: 1]")
-    enemy_hand: int | None = option("Cards in the enemy's hand.  [default: all unseen cards outside the deck]")
-    exhausted: Literal["own", "enemy", "both"] | None = option("Player who must rest in this breath.")
-    feinted: str | None = option(
-        "Player who has feinted in this measure, or both players' numbers of feints, such as 2-1.",
-        metavar="own|enemy|both",
-        complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
-    )
-
     why: bool = option("Break down the value of each action by the enemy's possible actions.", default=False)
     enemy: EnemyOption = None
 
@@ -85,8 +72,7 @@ class ShowOptions(CommonOptions):
         from punish_fast.punish.codes import StateError, from_decimal, layout_of
         from punish_fast.punish.position import position
 
-        names = ("hand", "discard", "hp", "breath", "enemy_hand", "exhausted", "feinted")
-        words = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        words = self.details()
         if self.state is not None:
             if words:
                 raise UsageError(f"the state code {self.state} is complete; --{next(iter(words))} cannot be added")
@@ -97,16 +83,8 @@ class ShowOptions(CommonOptions):
         if not words:
             return None
         if self.hand is None or self.discard is None:
-            told = "such as --hand rrspp --discard ddd; to see what to play with a hand, use punish-fast openings"
+            told = "such as --hand rrspp --discard ddd; to see what to play with a hand, use punish-fast hand"
             raise UsageError(f"a position needs --hand and --discard, {told}")
-        for name in ("hp", "feinted"):
-            text = words.get(name)
-            if text is not None and text not in _SIDES:
-                if re.fullmatch("[0-9]-[0-9]", text) is None:
-                    sides = "own, enemy, both, or " if name == "feinted" else ""
-                    told = f"it must be {sides}two numbers, yours and the enemy's, such as 2-1"
-                    raise StateError(f"{name}: {text!r} is invalid; {told}")
-                words[name] = int(text[0]), int(text[2])
         return position(**words, rules=rules)
 
 
