@@ -5,6 +5,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from punish_fast.duel._decks import Draws
 from punish_fast.duel.dealer import Dealer, cumulate_draws
 from punish_fast.punish.codes import State, decimals_of
 from punish_fast.punish.rules import Five, Rules
@@ -54,16 +55,25 @@ class GameData:
 
     Attributes:
         space: Information states under the most detailed information model among the players.
-        dealer: Sampler of deals.
-        draws: All possible decks, and all possible draws for feints from each deck.
-        until: Cumulative probabilities of the draws.
     """
 
     def __init__(self, space: StateSpace) -> None:
         self.space = space
-        self.dealer = Dealer(space)
-        self.draws = self.dealer.draws
-        self.until = cumulate_draws(self.draws)
+
+    @cached_property
+    def dealer(self) -> Dealer:
+        """Sampler of deals."""
+        return Dealer(self.space)
+
+    @property
+    def draws(self) -> Draws:
+        """All possible decks, and all possible draws for feints from each deck."""
+        return self.dealer.draws
+
+    @cached_property
+    def until(self) -> np.ndarray:
+        """Cumulative probabilities of the draws."""
+        return cumulate_draws(self.draws)
 
     @cached_property
     def decimals(self) -> np.ndarray:
