@@ -365,7 +365,7 @@ def _open(source: str) -> SolutionFile:
         named = {each.person.lower(): built_in for built_in, each in BUILT_INS.items()}
         hint = f"; did you mean {named[name.lower()]}?" if name.lower() in named else closest(name, NAMES)
         if re.fullmatch("[grdsp]{2,}", source):
-            hint = "; to see what to play with a hand, use punish-fast openings veteran"
+            hint = f"; to see what to play with a hand, use punish-fast hand {source}"
         if hint or name == source:
             raise PlayerError(f"{source[:80]!r}: no such file; the built-in players are {', '.join(NAMES)}{hint}")
     file = load(source)

@@ -25,7 +25,15 @@ _PANELS = {
     "Two-player game": ("strategies.arena", "strategies.exploit", "strategies.equilibrium"),
     "Lessons": ("strategies.openings", "strategies.lessons", "playing.improve"),
     "House rules": ("house_rules.survey", "house_rules.balance"),
-    "Play and other games": ("playing.play", "playing.practice", "playing.serve", "enemy", "records", "games"),
+    "Play and other games": (
+        "playing.play",
+        "playing.hand",
+        "playing.practice",
+        "playing.serve",
+        "enemy",
+        "records",
+        "games",
+    ),
     "Installation": ("files.agents", "installation.doctor", "installation.warmup", "help"),
 }
 

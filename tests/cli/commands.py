@@ -36,6 +36,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "exploit": ("random", "--rules", "tiny", "--bracket"),
     "equilibrium": ("--rules", "tiny", "--iterations", "2"),
     "openings": ("agent.h5",),
+    "hand": ("rs", "--rules", "tiny"),
     "lessons": ("strategy.h5",),
     "improve": ("--player", "Ann", "--db", "games.db", "--against", "judge.h5"),
     "survey": ("survey.toml",),

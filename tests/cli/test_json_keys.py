@@ -50,10 +50,11 @@ RUNS = {
         "export strategy.h5 --to notebook-json -o s.json",
         "import s.json --rules tiny -o s.h5",
     ],
-    ("exploit", "arena", "openings", "lessons"): [
+    ("exploit", "arena", "openings", "hand", "lessons"): [
         "exploit strategy.h5 --exploiter belief --bracket --resume bounds.h5",
         "arena random careful --rules tiny",
         "openings agent.h5",
+        "hand rs --rules tiny --discard p",
         "lessons other-strategy.h5 --db true.db",
     ],
     ("survey", "balance"): [

@@ -94,7 +94,7 @@ def test_openings_are_shown_with_their_values(run, files, space):
     run("show", "agent.h5@0.2").refused("agent.h5@0.2: no such file")
     run("show", 300 * "a").failed_with("no such file")
     for verb in ("openings", "show"):
-        run(verb, "rrspp").failed_with("to see what to play with a hand, use punish-fast openings veteran")
+        run(verb, "rrspp").failed_with("to see what to play with a hand, use punish-fast hand rrspp")
 
 
 @pytest.mark.parametrize("name", ["agent.h5", "strategy.h5"])

@@ -83,19 +83,18 @@ def policy_solution(space: StateSpace, policy: np.ndarray, enemy: np.ndarray) ->
     return cached_solution(rows, np.concatenate([policy, enemy]), settings, compute)
 
 
-def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
-    """Yield each possible hand of the enemy, as five counts, and its probability."""
-    n = view.state.enemy_hand
-    ways = comb(sum(view.unseen), n)
-    guard, rush, dodge, strike, punish = (range(min(copies, n) + 1) for copies in view.unseen)
-    for hand in product(guard, rush, dodge, strike, punish):
-        if sum(hand) == n:
-            yield hand, prod(map(comb, view.unseen, hand)) / ways
+def subsets(cards: Five, n: int) -> Iterator[tuple[Five, float]]:
+    """Yield each set of ``n`` of the cards, as five counts, and the probability of drawing it."""
+    ways = comb(sum(cards), n)
+    guard, rush, dodge, strike, punish = (range(min(copies, n) + 1) for copies in cards)
+    for drawn in product(guard, rush, dodge, strike, punish):
+        if sum(drawn) == n:
+            yield drawn, prod(map(comb, cards, drawn)) / ways
 
 
 def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[tuple[Five, float, dict[int, float]]]:
     """Yield each possible hand of the enemy, its probability, and the probability of each action with this hand."""
-    for hand, p in enemy_hands(view):
+    for hand, p in subsets(view.unseen, view.state.enemy_hand):
         rows = rows_of_state(space, mirrored(view.state, hand))
         choices = zip(space.action[rows].tolist(), enemy[rows].tolist(), strict=True)
         yield hand, p, {action: weight for action, weight in choices if weight > 0}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import Player, recorded_enemy, require_support
+from punish_fast.arena.veteran import default_opponent
 from punish_fast.duel.breath import play_breaths
 from punish_fast.mdp.model.solution import Solution
 from punish_fast.play.explain.coach import enemy_choices, win_solution
@@ -236,6 +237,20 @@ def explainer_against(player: Player, rules: Rules) -> Explainer:
     space = StateSpace(true_rules(rules))
     policy = player.policy(space)
     return Explainer(GameData(space), policy, win_solution(space, policy))
+
+
+def judge_under(rules: Rules, named: Player | None = None) -> tuple[Explainer, Player]:
+    """Return the judge of choices, and the reference player whose enemy the judge is.
+
+    All numbers about choices come from this judge, unless the user names a different one: the best choices against the
+    strongest built-in player under the rules, with the true redeal.
+
+    Args:
+        rules: Rules of the game. If a named player has other rules, its rules are used.
+        named: Another reference player.
+    """
+    reference = Player(default_opponent(rules)) if named is None else named
+    return explainer_against(reference, reference.rules or rules), reference
 
 
 def _named(action: int) -> dict[str, Any]:

@@ -1,0 +1,70 @@
+"""``punish-fast hand``: show what to play with a hand.
+
+JSON keys:
+    hand (string): Cards in hand, by initials.
+    reference (string): Name of the reference player.
+    *hand_report
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from punish_fast.cli.frame.options import argument, game_rules, verb
+from punish_fast.cli.frame.positions import PositionOptions
+from punish_fast.cli.frame.report import Column, print_rows, print_text
+
+# Minimum share of a play in the first line.
+_LEAST_SHARE = 0.005
+
+
+class HandOptions(PositionOptions):
+    """Options of ``hand``."""
+
+    hand: str = argument("CARDS", "Cards in hand, by initials: g, r, d, s, p.")
+    rules: str | None = game_rules("tabletop")
+
+
+@verb(
+    "punish-fast hand rrspp",
+    "punish-fast hand rrspp --discard ddd",
+    "punish-fast hand rsp --hp 3-2 --exhausted enemy",
+)
+def hand(options: HandOptions) -> None:
+    """Show what to play with a hand: how often to play each card, and how often you win after playing it.
+
+    Without --discard, the numbers are means over all possible discard piles. With fewer than five cards, the position
+    is in a later breath.
+    """
+    from punish_fast.play.explain.hands import hand_report, position_of_hand
+    from punish_fast.play.explain.why import judge_under
+    from punish_fast.punish.rules import load_rules, true_rules
+
+    rules = true_rules(load_rules(options.rules or "tabletop"))
+    state = position_of_hand(rules=rules, **options.details())
+    with options.stages.progress.stage("solving"):
+        judge, reference = judge_under(rules)
+    is_exact = options.discard is not None
+    report = {"hand": options.hand, "reference": reference.name, **hand_report(judge, state, is_exact)}
+    given = options.details() | {"hp": options.hp, "feinted": options.feinted, "breath": state.breath}
+    words = [word for name in given for word in ("--" + name.replace("_", "-"), given[name])]
+    is_shown = is_exact and options.rules is None
+    then = ["show", reference.argument, *words, "--why"] if is_shown else ["practice", "--rules", options.rules]
+    pile = f"discard pile {options.discard}" if is_exact else f"any of {report['piles']} discard piles"
+    notes = "".join(f", {name}: {given[name]}" for name in ("exhausted", "feinted") if given.get(name))
+    where = f"breath {state.breath} of {rules.breaths}, {state.own_hp}-{state.enemy_hp} HP, {pile}{notes}"
+    options.print(report, partial(_print_hand, where), then=then)
+
+
+def _print_hand(where: str, report: dict[str, Any]) -> None:
+    plays, likely = report["plays"], [each for each in report["plays"] if each["probability"] >= _LEAST_SHARE]
+    print_text(f"{report['hand']}: {where}")
+    listed = (f"{each['name'].replace('feint with', 'f')} {each['probability']:.0%}" for each in likely)
+    print_text(f"Play {', '.join(listed)}.")
+    wins = max(each["win_probability"] for each in plays)
+    print_text(f"Against {report['reference']}, who plays like this, {report['best']} wins most: {wins:.1%}.")
+    columns: dict[str, Column] = {"": "{name}", "how often": "{probability:.1%}", "wins": "{win_probability:.1%}"}
+    if report["state"] is not None:
+        columns |= {"any pile: how often": "{mean_probability:.1%}", "wins ": "{mean_win_probability:.1%}"}
+    print_rows(plays, columns, title="")
