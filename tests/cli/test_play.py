@@ -300,7 +300,7 @@ def test_records_are_looked_for_where_play_keeps_them(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert played_database(Path("games.db")) == Path("games.db")
     database = games_database(None, PRESETS["tabletop"])
-    with pytest.raises(UsageError, match="no such file; finish a game"):
+    with pytest.raises(UsageError, match="no games are saved yet; finish a game"):
         played_database(None)
     database.touch()
     assert played_database(None) == database

@@ -42,8 +42,7 @@ def played_database(named: Path | None) -> Path:
         return named
     found = games_database(None, PRESETS["tabletop"])
     if found is None or not found.exists():
-        cure = "finish a game with punish-fast play, or choose a database with --db"
-        raise UsageError(f"{found or 'database'}: no such file; {cure}")
+        raise UsageError("no games are saved yet; finish a game with punish-fast play, or choose a database with --db")
     return found
 
 

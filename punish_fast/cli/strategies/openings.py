@@ -36,13 +36,13 @@ from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, o
 class OpeningsOptions(CommonOptions):
     """Options of ``openings``."""
 
-    agent: str = argument("AGENT", "A built-in agent, or an agent or strategy file.")
+    agent: str = argument("AGENT", "A built-in agent, or an agent or strategy file.", default="veteran")
     plot: PlotOption = None
     page: Path | None = option("Write a printable page on how to play to this .html file.", "--print", writes=True)
 
 
 @verb(
-    "punish-fast openings veteran",
+    "punish-fast openings",
     "punish-fast openings naive.h5 --plot openings.png",
     "punish-fast openings veteran --print punish.html",
 )
