@@ -15,7 +15,10 @@ from punish_fast.web.player_registry import PlayerRegistry
 from punish_fast.web.workers import Workers
 
 GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="Id of a game in the database.")]
-ModelDigest = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="Digest of an agent.")]
+ModelDigest = Annotated[
+    str | None,
+    Query(pattern="^[0-9a-f]{32}$", description="Digest of the judge, by default the strongest built-in agent."),
+]
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="Name of a plot.")]
 _MOST_LISTED = 200
 # The schema contains no details, because the log parser validates the body.
@@ -56,9 +59,9 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         return await workers.run("reader", lambda: database.game_report(game))
 
     @routes.get("/games/{game}/review", dependencies=[costs(4)])
-    async def review_game(game: GameId, model: ModelDigest) -> dict[str, Any]:
+    async def review_game(game: GameId, model: ModelDigest = None) -> dict[str, Any]:
         """Review a recorded game with an agent: the win probability before each choice, and the loss of the choice."""
-        found = registry.find_punish(model, "review")
+        found = registry.find_judge(model, "review", database.rules)
         recorded = await workers.run("reader", lambda: database.game(game))
         reviewed = await workers.answer(lambda: found.review(recorded), found.has_judge)
         against = found.facts()["against"]
@@ -89,27 +92,27 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
 
     @routes.get("/practice", dependencies=[costs(19)])
     async def practice(
-        model: ModelDigest,
+        model: ModelDigest = None,
         n: Annotated[int, Query(ge=1, le=50)] = 10,
         seed: Annotated[int | None, Query(ge=0, lt=2**32)] = None,
         player: Annotated[str, Query(max_length=200)] = "",
     ) -> dict[str, Any]:
         """Return positions in which the right choice matters most, if possible from recorded games (of one player)."""
-        found = registry.find_punish(model, "practice")
+        found = registry.find_judge(model, "practice", database.rules)
         choices = await workers.run("reader", lambda: database.choices(clean_name(player) or None))
         drawn = secrets.randbits(32) if seed is None else seed
         return await workers.answer(lambda: found.practice(choices, n, drawn), found.has_explainer)
 
     @routes.get("/puzzle", dependencies=[costs(4)])
-    async def puzzle(model: ModelDigest) -> dict[str, Any]:
+    async def puzzle(model: ModelDigest = None) -> dict[str, Any]:
         """Return today's puzzle, which is the same for all users on the same day in UTC."""
-        found, today = registry.find_punish(model, "practice"), datetime.now(UTC).date()
+        found, today = registry.find_judge(model, "practice", database.rules), datetime.now(UTC).date()
         return await workers.answer(lambda: found.puzzle(today), found.has_explainer)
 
     @routes.get("/improve", dependencies=[costs(19)])
-    async def improve(model: ModelDigest, player: Annotated[str, Query(max_length=200)]) -> dict[str, Any]:
+    async def improve(player: Annotated[str, Query(max_length=200)], model: ModelDigest = None) -> dict[str, Any]:
         """Return a player's results, costly habits and worst positions, compared with the agent ``model``."""
-        found, name = registry.find_punish(model, "improve"), clean_name(player)
+        found, name = registry.find_judge(model, "improve", database.rules), clean_name(player)
         choices = await workers.run("reader", lambda: database.choices(name))
         results = await workers.run("reader", database.results)
         if choices is None:

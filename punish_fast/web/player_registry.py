@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path
 
+from punish_fast.arena.veteran import default_opponent
 from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.play.session import ServedPlayer
+from punish_fast.punish.rules import Rules
 from punish_fast.runtime.errors import StoreError
 from punish_fast.web.limits import costs
 from punish_fast.web.workers import Kind, Workers
@@ -24,6 +26,7 @@ class PlayerRegistry:
         self.by_digest: dict[str, ServedPlayer] = {}  # open players, by `digest`
         self.flaws: dict[str, str] = {}  # reasons why players could not be opened, by player name
         self._workers = workers
+        self._judges: dict[Rules, PunishPlayer] = {}
 
     async def open(self) -> None:
         """Open all players and prepare their coaches."""
@@ -52,6 +55,17 @@ class PlayerRegistry:
     def find_punish(self, digest: str, question: str) -> PunishPlayer:
         """Return an open player of Punish by digest. Raise the same errors as `find` and `of_punish`."""
         return of_punish(self.find(digest), question)
+
+    def find_judge(self, digest: str | None, question: str, rules: Rules) -> PunishPlayer:
+        """Return the player from `find_punish` or, if ``digest`` is None, the judge under ``rules``."""
+        return self.judge(rules) if digest is None else self.find_punish(digest, question)
+
+    def judge(self, rules: Rules) -> PunishPlayer:
+        """Return the judge of choices, which is the strongest built-in player under ``rules``."""
+        name = default_opponent(rules)
+        players = (player for player in self.players if isinstance(player, PunishPlayer) and player.rules == rules)
+        served = (player for player in players if player.argument == name)
+        return next(served, None) or self._judges.setdefault(rules, PunishPlayer(name, rules))
 
     def entries(self) -> list[dict[str, Any]]:
         """Return JSON-like descriptions of all players. ``digest`` is None until the player is open."""

@@ -112,7 +112,7 @@ def session_routes(
 
     _add_moves(routes, tables, recorder, workers)
     _add_friends(routes, registry, tables)
-    _add_advice(routes, tables, workers)
+    _add_advice(routes, registry, tables, workers)
     return routes
 
 
@@ -196,7 +196,7 @@ def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessio
         return found.shown(0)
 
 
-def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> None:
+def _add_advice(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessions, workers: Workers) -> None:
     @routes.get("/{table}/guide")
     async def guide(table: TableId) -> dict[str, Any]:
         """Return paragraphs about the rules that matter in the current position."""
@@ -206,14 +206,14 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
 
     @routes.get("/{table}/costliest", dependencies=[costs(4)])
     async def costliest(table: TableId) -> dict[str, Any]:
-        """Return your costliest choice in a finished game, judged by the opponent. Null if no choice lost a point."""
+        """Return your costliest choice in a finished game, and its judge. Null if no choice lost a point."""
         found = tables.find(table)
-        judge = of_punish(found.table.player, "costliest")
+        judge = registry.judge(of_punish(found.table.player, "costliest").rules)
         if found.session.winner is None:
             raise HTTPException(409, "table: the game is not over")
         game, won = found.table.finished.record(), found.session.winner == found.number
         worst = await workers.answer(lambda: judge.costliest(game, won), judge.has_judge)
-        return {"judge": judge.person, "enemy": judge.facts()["against"], "choice": worst}
+        return {"judge": judge.person, "model": judge.digest, "choice": worst}
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:

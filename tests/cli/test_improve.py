@@ -60,3 +60,10 @@ def test_the_report_is_printed_in_words(run, monkeypatch):
         assert f"Played: {position['played']}, which wins " in text
     assert report["practice"] == run(*(word for word in IMPROVE if word not in ("-q", "--quiet"))).then
     run(*IMPROVE[:1], "--player", "Zoe", *IMPROVE[3:]).refused("there is no player 'Zoe'; players: ")
+
+
+def test_the_user_of_the_latest_game_is_the_default(run, games):
+    latest = max(games, key=lambda game: game.id)
+    assert run("improve", *IMPROVE[3:], "--json").report["player"] == latest.winner.name
+    run("records", "player", latest.winner.name, "--db", "games.db", "--anonymize")
+    assert run("improve", *IMPROVE[3:], "--json").report["player"] != latest.winner.name

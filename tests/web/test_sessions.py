@@ -57,7 +57,7 @@ def test_the_end_uncovers_all_cards_and_names_the_worst_choice(client, naive):
     assert (sum(cards["hand"]), sum(cards["deck"])) == (view["enemy"]["cards"], view["deck"])
     assert np.add(cards["hand"], cards["deck"]).tolist() == view["unseen"]
     found = client.get(f"{path}/costliest").json()
-    assert (found["judge"], found["enemy"]) == ("Nina", "Nina")
+    assert (found["judge"], found["model"]) == ("Nina", naive)
     worst = found["choice"]
     assert worst["state"] == states[worst["number"] - 1]
     wins = client.get(f"/models/{naive}/why/{worst['state']}").json()["actions"]

@@ -38,13 +38,13 @@ def hand(options: HandOptions) -> None:
     is in a later breath.
     """
     from punish_fast.play.explain.hands import hand_report, position_of_hand
-    from punish_fast.play.explain.why import judge_under
+    from punish_fast.play.explain.why import judge_by
     from punish_fast.punish.rules import load_rules, true_rules
 
     rules = true_rules(load_rules(options.rules or "tabletop"))
     state = position_of_hand(rules=rules, **options.details())
     with options.stages.progress.stage("solving"):
-        judge, reference = judge_under(rules)
+        judge, reference = judge_by(rules=rules)
     is_exact = options.discard is not None
     report = {"hand": options.hand, "reference": reference.name, **hand_report(judge, state, is_exact)}
     given = options.details() | {"hp": options.hp, "feinted": options.feinted, "breath": state.breath}

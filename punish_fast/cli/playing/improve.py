@@ -45,6 +45,7 @@ JSON keys:
 """
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, option, verb
@@ -58,7 +59,7 @@ _LEAST_SHARE = 0.05
 class ImproveOptions(CommonOptions):
     """Options of ``improve``."""
 
-    player: str = option("Player to report on.", metavar="NAME", default="you")
+    player: str | None = option("Player to report on.  [default: the user of the latest game]", metavar="NAME")
     db: PlayedDatabaseOption = None
     against: str | None = option("Reference player, such as a strategy file.  [default: veteran]", metavar="AGENT")
 
@@ -75,31 +76,37 @@ def improve(options: ImproveOptions) -> None:
     reference player, and shows how often you and the reference player choose each play.
     """
     from punish_fast.arena.players import Player
-    from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.explain.why import explainer_against
+    from punish_fast.play.explain.why import judge_by
     from punish_fast.play.punish.improvement import improvement, position_report, worst_positions
-    from punish_fast.punish.rules import load_rules
     from punish_fast.records.games import Selection, read_choices
     from punish_fast.records.names import clean_name
     from punish_fast.records.summary import read_results
 
     database = played_database(options.db)
-    choices = read_choices(database, humans_only=False, player=options.player)
+    player = options.player or _latest_user(database)
+    choices = read_choices(database, humans_only=False, player=player)
     require_games(database, choices, with_bots=True)
-    rules = load_rules("tabletop")
-    reference = Player(options.against or default_opponent(rules))
+    named = None if options.against is None else Player(options.against)
     with options.stages.progress.stage("solving"):
-        explainer = explainer_against(reference, reference.rules or rules)
-    results = read_results(database, Selection(player=options.player))
-    found = improvement(explainer, choices, results, clean_name(options.player))
+        explainer, reference = judge_by(named)
+    results = read_results(database, Selection(player=player))
+    found = improvement(explainer, choices, results, clean_name(player))
     for habit in found["habits"]:
         del habit["positions"]
     found["positions"] = [position_report(explainer, each) for each in worst_positions(explainer, choices)]
     agent = [] if options.against is None else [options.against]
-    given = ["--player", options.player, *([] if options.db is None else ["--db", str(database)])]
+    given = ["--player", player, *([] if options.db is None else ["--db", str(database)])]
     then = ["practice", *agent, *given]
     report = {"reference": reference.name, **found, "practice": shlex.join(["punish-fast", *then])}
     options.print(report, _print_improvement, then=then if found["positions"] else ("play",))
+
+
+def _latest_user(database: Path) -> str:
+    """Return the name of the user in the latest game. If both players are users, return the winner's name."""
+    from punish_fast.play.explain.review import read_game
+
+    game = read_game(database, None)
+    return next((side.name for side in (game.winner, game.loser) if not side.is_bot), game.winner.name)
 
 
 def _print_improvement(report: dict[str, Any]) -> None:

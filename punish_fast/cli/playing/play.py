@@ -11,8 +11,8 @@ JSON keys:
         breaths (list of objects): Breaths of the game.
             states (list of strings): State codes of both players.
             actions (list of strings): Actions of both players.
-        worst (string or null): Your worst choice, in a sentence. Null if no choice lost a point, if two users or two
-            agents played, or if the opponent is not memoryless.
+        worst (string or null): Your worst choice, in a sentence. Null if no choice lost a point, or if two users or two
+            agents played.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from punish_fast.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import PlayerGroup
-    from punish_fast.play.explain.coach import Coach
     from punish_fast.play.punish.match import Finished, PunishMatch
     from punish_fast.play.session import SessionPlayer
 
@@ -226,8 +225,9 @@ class _Session:
         if self.is_new:
             self.is_new = False
             say(f"your games are saved in {self.database}; choose another database with --db")
-        if self.coach and not self.options.hotseat and (sys.stdin.isatty() or self.options.as_json):
-            self.games[-1]["worst"] = self._costliest_choice(self.coach, game)
+        is_alone = not (self.options.hotseat or self.options.watch)
+        if is_alone and (sys.stdin.isatty() or self.options.as_json):
+            self.games[-1]["worst"] = self._costliest_choice(game)
         if not sys.stdin.isatty():
             return
         if self.database is not None:
@@ -237,20 +237,18 @@ class _Session:
             for line in folded(f"punish-fast records review {game_id}{place}"):
                 self.console.print(f"  {line}", soft_wrap=True)
 
-    def _costliest_choice(self, coach: Coach, game: Finished) -> str | None:
-        """Print and return the user's worst choice. Return None if no choice lost a point.
-
-        The game is solved first unless the coach has been used before.
-        """
+    def _costliest_choice(self, game: Finished) -> str | None:
+        """Print and return the user's worst choice. Return None if no choice lost a point."""
         from punish_fast.play.explain.review import Judge
+        from punish_fast.play.explain.why import judge_by
 
         record, won = game.record(), game.winner == 0
         with self.options.stages.progress.stage("judging your choices"):
-            judge = Judge(coach.space, coach.solution)
-            side = judge.side(record.winner if won else record.loser, won)
+            judge, reference = judge_by(rules=self.rules)
+            side = Judge(judge.data.space, judge.solution).side(record.winner if won else record.loser, won)
         worst = side.worst(1)
         found = f"{worst[0].words} That cost you most." if worst else "No choice of yours lost a point."
-        self.screen.say(f"{found} Judged by the best choices against {coach.name}.")
+        self.screen.say(f"{found} Judged by the best choices against {printable(reference.person)}.")
         return worst[0].words if worst else None
 
     def _kept(self, game: Finished, interrupts: list[int]) -> int:

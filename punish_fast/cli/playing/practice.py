@@ -107,22 +107,20 @@ def practice(options: PracticeOptions) -> None:
 def _explainer(options: PracticeOptions) -> tuple[Explainer, str, str]:
     """Return the explainer that judges answers, a description of the judge, and the enemy's name."""
     from punish_fast.arena.players import Player, recorded_enemy, require_support
-    from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.explain.why import explainer_against, explainer_of
+    from punish_fast.play.explain.why import explainer_of, judge_by
 
-    rules = load_rules(options.rules or "tabletop")
-    player = Player(options.agent or default_opponent(rules))
+    rules = None if options.rules is None else load_rules(options.rules)
+    player = None if options.agent is None else Player(options.agent)
     with options.stages.progress.stage("solving"):
-        if player.file is not None and player.file.kind == "agent":
-            if options.rules is not None:
+        if player is not None and player.file is not None and player.file.kind == "agent":
+            if rules is not None:
                 require_support(player, rules)
             enemy = recorded_enemy(player.file) if options.enemy is None else Player(options.enemy)
             return explainer_of(player.file, enemy), printable(f"values of {player.path}"), printable(enemy.person)
-        if options.enemy is not None:
-            raise UsageError(f"--enemy requires an agent file; {player.name} is itself the enemy")
-        rules = rules if options.rules is not None or player.rules is None else player.rules
-        judge = f"best choices against {printable(player.name)}"
-        return explainer_against(player, rules), judge, printable(player.person)
+        explainer, reference = judge_by(player, rules)
+    if options.enemy is not None:
+        raise UsageError(f"--enemy requires an agent file; {reference.name} is itself the enemy")
+    return explainer, f"best choices against {printable(reference.name)}", printable(reference.person)
 
 
 def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[tuple[str, list[Question]]]:

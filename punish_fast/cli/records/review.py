@@ -38,7 +38,6 @@ from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
     from punish_fast.play.explain.review import Judge
-    from punish_fast.records.logs import RecordedGame
 
 
 class ReviewOptions(CommonOptions):
@@ -48,7 +47,7 @@ class ReviewOptions(CommonOptions):
     db: PlayedDatabaseOption = None
     agent: str | None = option(
         "Agent file whose win probabilities judge the choices, or a player. For a player, the choices are compared "
-        "with the best choices against that player.  [default: the built-in player in the game, or veteran]",
+        "with the best choices against that player.  [default: the veteran]",
         metavar="AGENT",
     )
 
@@ -61,40 +60,36 @@ class ReviewOptions(CommonOptions):
 def review(options: ReviewOptions) -> None:
     """Judge the choices in a recorded game: the win probability in every breath, and the loss of each choice.
 
-    Choices are compared with the best choices against a human player's built-in opponent or, in other games, against
-    the veteran. If --agent is an agent file, win probabilities are against the enemy that the agent was solved against.
-    If the agent's values are discounted or assume another redeal, win probabilities are computed from its policy and
-    stored in a cache.
+    Choices are compared with the best choices against the veteran. If --agent is an agent file, win probabilities are
+    against the enemy that the agent was solved against. If the agent's values are discounted or assume another redeal,
+    win probabilities are computed from its policy and stored in a cache.
     """
     from punish_fast.play.explain.review import read_game
     from punish_fast.play.explain.review import review as review_game
 
     game = read_game(played_database(options.db), options.game)
-    jury, agent, enemy = _jury(options, game)
+    jury, agent, enemy = _jury(options)
     players = [side.report() for side in review_game(jury, game)]
     report = {"game": game.id, "agent": agent, "enemy": enemy, "players": players}
     options.print(report, _print_report, then=("improve", "--player", players[1]["name"], "--db", options.db))
 
 
-def _jury(options: ReviewOptions, game: RecordedGame) -> tuple[Judge, Path | None, str]:
+def _jury(options: ReviewOptions) -> tuple[Judge, Path | None, str]:
     """Return the judge, its agent file or None, and a description of its enemy."""
     from punish_fast.arena.players import Player
-    from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.explain.review import Judge, has_chances, judge_of, played_opponent
-    from punish_fast.play.explain.why import explainer_against
-    from punish_fast.punish.rules import load_rules
+    from punish_fast.play.explain.review import Judge, has_chances, judge_of
+    from punish_fast.play.explain.why import judge_by
     from punish_fast.store.schema import enemy_text
 
-    rules = load_rules("tabletop")
-    player = Player(options.agent or played_opponent(game) or default_opponent(rules))
+    player = None if options.agent is None else Player(options.agent)
     with options.stages.progress.stage("solving"):
-        if player.file is not None and player.file.kind == "agent":
+        if player is not None and player.file is not None and player.file.kind == "agent":
             judge = judge_of(player.file)
             if not has_chances(player.file):
                 say(f"{player.path}: win probabilities under the true redeal were computed from its policy")
             return judge, player.path, enemy_text(player.file.enemy)
-        best = explainer_against(player, player.rules or rules)
-    return Judge(best.data.space, best.solution), None, printable(player.name)
+        best, reference = judge_by(player)
+    return Judge(best.data.space, best.solution), None, printable(reference.name)
 
 
 def _print_report(report: dict[str, Any]) -> None:

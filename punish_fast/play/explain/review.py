@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.players import NAMES, Player, PlayerError, naive_solution, recorded_enemy
+from punish_fast.arena.players import Player, PlayerError, naive_solution, recorded_enemy
 from punish_fast.mdp.model.solution import Solution
 from punish_fast.play.explain.coach import policy_solution
 from punish_fast.play.explain.reasons import as_chances
@@ -177,20 +177,6 @@ def has_chances(agent: SolutionFile) -> bool:
 def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide]:
     """Review the choices of the winner and of the loser."""
     return judge.side(game.winner, True), judge.side(game.loser, False)
-
-
-def played_opponent(game: RecordedGame) -> str | None:
-    """Return the user's built-in opponent as an argument of `Player`, or None if the user met another opponent."""
-    bots = [side for side in (game.winner, game.loser) if side.is_bot]
-    if len(bots) != 1:
-        return None
-    name, _, temperature = bots[0].name.partition("@")
-    try:
-        warmth = float(temperature) if temperature else bots[0].temperature
-    except ValueError:
-        return None
-    # Only one built-in player, naive, can have a temperature.
-    return None if name not in NAMES else f"{name}@{warmth!r}" if name == "naive" and warmth else name
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:

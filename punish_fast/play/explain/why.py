@@ -31,7 +31,7 @@ from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.clash import LOSS, NOTHING, WIN
 from punish_fast.punish.codes import State, action_name, indices_of, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.position import position_text
-from punish_fast.punish.rules import Five, Rules, true_rules
+from punish_fast.punish.rules import PRESETS, Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace, require_memoryless
 from punish_fast.store.reader import SolutionFile, final_values, require_states
 
@@ -239,18 +239,19 @@ def explainer_against(player: Player, rules: Rules) -> Explainer:
     return Explainer(GameData(space), policy, win_solution(space, policy))
 
 
-def judge_under(rules: Rules, named: Player | None = None) -> tuple[Explainer, Player]:
-    """Return the judge of choices, and the reference player whose enemy the judge is.
+def judge_by(named: Player | None = None, rules: Rules | None = None) -> tuple[Explainer, Player]:
+    """Return the judge of choices: an explainer of the best choices against a reference player, and this player.
 
-    All numbers about choices come from this judge, unless the user names a different one: the best choices against the
-    strongest built-in player under the rules, with the true redeal.
+    All numbers about choices come from the same judge unless the user names a reference player. By default, the
+    reference player is the strongest built-in player under the rules.
 
     Args:
-        rules: Rules of the game. If a named player has other rules, its rules are used.
-        named: Another reference player.
+        named: Reference player that the user named, or None.
+        rules: Rules of the game, with any redeal. By default, the rules of the named player, or ``tabletop``.
     """
+    rules = rules or (named and named.rules) or PRESETS["tabletop"]
     reference = Player(default_opponent(rules)) if named is None else named
-    return explainer_against(reference, reference.rules or rules), reference
+    return explainer_against(reference, rules), reference
 
 
 def _named(action: int) -> dict[str, Any]:

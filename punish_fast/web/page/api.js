@@ -55,11 +55,12 @@ export async function allModels() {
   return models;
 }
 
-/** Return the open agents that support a use, such as "plays". Wait for the first such agent, which is the default,
- * while `isWanted()` is true. */
+/** Return the open agents that support a use, such as "plays". Wait for the first such agent, which is the default, while
+ * `isWanted()` is true. The strongest built-in agent is first, because it judges choices. */
 export async function modelsThat(use, isWanted = () => true) {
   for (;;) {
-    const useful = (await allModels()).filter((model) => model[use]);
+    const isJudge = ({ game, level }) => game === "punish" && level === "hard";
+    const useful = (await allModels()).filter((model) => model[use]).sort((a, b) => isJudge(b) - isJudge(a));
     const isPending = useful.length > 0 && !useful[0].digest && !useful[0].flaw;
     if (!isPending || !isWanted()) return useful.filter(({ digest }) => digest);
     await pause(300);

@@ -188,7 +188,7 @@ class FriendSeat extends Seat {
   /** Request another game with the same friend. */
   deal = () => this.table.friend.is_here && post(`/tables/${this.table.table}/again`, {}).then((table) => this.take(table), complain);
 
-  /** Return true for "judges" if the game was finished; the judge is the agent that defines the rules. */
+  /** Return true for "judges" if the game was finished; the judge does not depend on the agent. */
   offers = (what) => what === "judges" && !this.table.friend.ended;
 
   finish(words) {

@@ -289,11 +289,11 @@ export class Seat {
 
   /** A placeholder to be filled with the costliest choice, as judged by the server, and a link to its position. */
   costliest() {
-    const { table, opponent, names } = this.table;
+    const { table, names } = this.table;
     const place = h("div", { class: "costliest" });
-    const fill = ({ judge, enemy, choice }) => {
-      const words = choice ? [`${choice.words} That cost you most. `, h("a", { href: `#/explore/${opponent}/${choice.state}` }, "See why")] : ["No choice of yours lost a point."];
-      const like = enemy === names[1] ? "" : `, if ${names[1]} played like ${enemy}`;
+    const fill = ({ judge, model, choice }) => {
+      const words = choice ? [`${choice.words} That cost you most. `, h("a", { href: `#/explore/${model}/${choice.state}` }, "See why")] : ["No choice of yours lost a point."];
+      const like = judge === names[1] ? "" : `, if ${names[1]} played like ${judge}`;
       place.replaceChildren(...words, h("div", { class: "quiet small" }, `Judged by ${judge}: each chance is that of winning with the best moves from there on${like}.`));
     };
     get(`/tables/${table}/costliest`).then(fill, () => place.remove());

@@ -71,9 +71,7 @@ async function showGame(main, game, [wanted, state], isCurrent) {
   if (!/^\d{1,16}$/.test(game)) throw new Error(`${game.slice(0, 40)} is not the id of a game.`);
   const judges = await modelsThat("judges", isCurrent);
   const isPerson = await people();
-  const { winner, loser } = await get(`/games/${game}`);
-  const bot = [winner, loser].find(({ is_bot: isBot }) => isBot)?.name.split("@")[0];
-  const first = [({ digest }) => digest === wanted, ({ name }) => name === bot, () => true].map((fits) => judges.find(fits)).find(Boolean)?.digest;
+  const first = (judges.find(({ digest }) => digest === wanted) ?? judges[0])?.digest;
   if (!isCurrent()) return null;
   const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Judging every choice …"));
   let turn = 0;

@@ -5,7 +5,6 @@ import re
 import sqlite3
 import sys
 from contextlib import closing
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from playing import FIRST_ID, RULES, some_games, with_side
 from records.conftest import dump, real_db, run_sql
 
-from punish_fast.play.explain.review import judge_of, played_opponent, read_game, review
+from punish_fast.play.explain.review import judge_of, read_game, review
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.records import database
 from punish_fast.records.logs import write_log
@@ -343,24 +342,6 @@ def test_files_that_are_not_databases_and_names_with_a_dash_are_named(run, db, h
     run_sql(db, "UPDATE players SET username = '-Ann' WHERE username = 'Ann'")
     assert run("records", "player", "--db", db, "--export", "--", "-Ann").code == 0
     assert run("records", "list", "--db", db, "--player", "-Ann").code == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "is_bot", "temperature", "opponent"),
-    [
-        ("careful", True, None, "careful"),
-        ("naive@0.05", True, 0.05, "naive@0.05"),
-        ("naive", True, 0.0, "naive"),
-        ("naive@warm", True, None, None),
-        ("careful", True, 0.05, "careful"),
-        ("mine", True, None, None),
-        ("careful", False, None, None),
-    ],
-)
-def test_reviews_know_which_built_in_player_was_played(name, is_bot, temperature, opponent):
-    game = some_games(1)[0]
-    side = replace(game.loser, name=name, is_bot=is_bot, temperature=temperature)
-    assert played_opponent(replace(game, winner=replace(game.winner, is_bot=False), loser=side)) == opponent
 
 
 def test_what_cannot_be_reviewed_is_refused(run, reviewing):
