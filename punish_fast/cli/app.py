@@ -19,30 +19,24 @@ from punish_fast.runtime.errors import printable
 
 # Modules of commands and command groups, by help heading.
 _PANELS = {
-    "One-player model": (
-        *("solving.solve", "solving.build", "files.show", "files.compare", "files.export", "files.import_"),
-    ),
+    "Play": ("playing.play", "playing.hand", "playing.improve", "playing.practice", "playing.serve", "records"),
+    "Lessons": ("strategies.openings", "strategies.lessons"),
+    "House rules": ("house_rules.balance", "house_rules.survey"),
     "Two-player game": ("strategies.arena", "strategies.exploit", "strategies.equilibrium"),
-    "Lessons": ("strategies.openings", "strategies.lessons", "playing.improve"),
-    "House rules": ("house_rules.survey", "house_rules.balance"),
-    "Play and other games": (
-        "playing.play",
-        "playing.hand",
-        "playing.practice",
-        "playing.serve",
-        "enemy",
-        "records",
-        "games",
+    "One-player model": (
+        *("solving.solve", "solving.build", "files.show", "files.compare", "files.export", "files.import_", "enemy"),
     ),
+    "Other games": ("games",),
     "Installation": ("files.agents", "installation.doctor", "installation.warmup", "help"),
 }
 
 app = family(
     "punish-fast",
-    "Solve, play and study the card game Punish.",
+    "Play, study and solve the card game Punish.",
+    "punish-fast play",
+    "punish-fast hand rrspp",
+    "punish-fast improve",
     "punish-fast solve",
-    "punish-fast show naive.h5",
-    "punish-fast show naive.h5 --hand rrspp --discard ddd",
     package=__package__,
     panels=_PANELS,
 )

@@ -108,3 +108,11 @@ def test_help_is_a_verb_and_the_module_and_the_command_are_the_same(run):
     done = run_apart("--version")
     assert (done.code, done.out, done.err) == (0, f"punish-fast {__version__}\n", "")
     assert run("--version").out == run("-V").out == done.out
+
+
+def test_help_begins_with_what_players_need(run):
+    commands = re.findall(r"^  (\w+) +[A-Z]", run("--help").out.partition("Play:")[2], re.MULTILINE)
+    assert commands[:3] == ["play", "hand", "improve"]
+    first = run("--help").out.partition("\nLessons:")[0]
+    assert not re.search(r"agent|tabletop|\.h5|\d{4}", first)
+    assert "Rush, strike and punish deal 1, 2 and 3 damage." in " ".join(run("play", "--help").out.split())

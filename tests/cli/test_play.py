@@ -225,7 +225,7 @@ def test_games_are_kept_in_the_data_folder_which_is_told_once(run, say, folder, 
         say(*typed(actions))
         told.append(run("play", "naive", "--rules", "tiny", "--seed", "2"))
     assert [done.code for done in told] == [0, 0]
-    assert ["your games are saved in" in done.err for done in told] == [True, False]
+    assert ["your games are saved on this machine" in done.err for done in told] == [True, False]
     assert len(stored(folder / "data" / "punish-fast" / "games-tiny-reshuffle.db")) == 2
 
 

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.family import folded
 from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, SeedOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.report import UsageError, count, print_json, say
-from punish_fast.cli.playing.table import asks_on, must_have_input, seed_of, table_stream, wants_more
+from punish_fast.cli.playing.table import asks_on, must_have_input, rules_note, seed_of, table_stream, wants_more
 from punish_fast.cli.records.selection import games_database
-from punish_fast.punish.rules import PRESETS, load_rules, name_of, rules_report
+from punish_fast.punish.rules import PRESETS, load_rules, rules_report
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.runtime.errors import printable
 from punish_fast.runtime.interrupts import uninterrupted
@@ -65,10 +65,15 @@ class PlayOptions(CommonOptions):
     "punish-fast play --watch veteran naive",
 )
 def play(options: PlayOptions) -> None:
-    """Play Punish in the terminal, against an agent or between two human players.
+    """Play Punish in the terminal, against the program or between two human players.
+
+    In every breath, both players secretly pick one of their cards, and the two cards clash. Rush, strike and punish
+    deal 1, 2 and 3 damage. A guard absorbs 1 damage, a dodge evades every attack except a rush, and equal cards cancel
+    each other out. After a punish, its player rests in the next breath. Once per measure of four breaths, you can
+    feint: discard a card, and play the top card of the deck instead. A player without HP loses.
 
     Type s or strike to play a card, f strike to feint with it, and ? for the rules that apply right now. Finished games
-    are saved in a database for `records`. With --json, the game is shown on stderr.
+    are saved for `improve` and `records`. With --json, the game is shown on stderr.
     """
     people = _people(options)
     if people:
@@ -224,7 +229,7 @@ class _Session:
             self.games.append(entry)
         if self.is_new:
             self.is_new = False
-            say(f"your games are saved in {self.database}; choose another database with --db")
+            say("your games are saved on this machine; --db chooses another database")
         is_alone = not (self.options.hotseat or self.options.watch)
         if is_alone and (sys.stdin.isatty() or self.options.as_json):
             self.games[-1]["worst"] = self._costliest_choice(game)
@@ -271,7 +276,7 @@ class _Session:
         from punish_fast.arena.built_in_players import BUILT_INS
         from punish_fast.arena.veteran import supports
 
-        self.screen.say(f"Punish, rules {name_of(self.rules)}, seed {self.seed}")
+        self.screen.say(f"Punish, {rules_note(self.rules)}seed {self.seed}")
         if self.options.hotseat or self.options.watch:
             self.screen.say(f"{self.screen.names[0]} plays {self.screen.names[1]}.")
         else:

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.options import CommonOptions, EnemyOption, SeedOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.outputs import check_inputs
 from punish_fast.cli.frame.report import UsageError, print_json
-from punish_fast.cli.playing.table import asks_on, must_have_input, seed_of, table_stream
+from punish_fast.cli.playing.table import asks_on, must_have_input, rules_note, seed_of, table_stream
 from punish_fast.cli.records.selection import played_database, require_games
-from punish_fast.punish.rules import load_rules, name_of, rules_report
+from punish_fast.punish.rules import load_rules, rules_report
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def practice(options: PracticeOptions) -> None:
     with options.stages.progress.stage("looking for positions"):
         rounds = _questions(options, explainer, seed)
     rules = explainer.data.space.rules
-    quiz.screen.say(f"Practice: rules {name_of(rules)}, {judge}, seed {seed}")
+    quiz.screen.say(f"Practice: {rules_note(rules)}{judge}, seed {seed}")
     quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
     try:
         quiz.practice((quiz.choice(rounds) if rounds[1:] else rounds[0][1])[: options.questions])

@@ -9,6 +9,7 @@ from typing import IO, Annotated, Any, cast
 
 from punish_fast.cli.frame.options import option
 from punish_fast.cli.frame.report import UsageError, clear_progress
+from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.errors import printable
 
 DecksOption = Annotated[Path | None, option("Gwent Lite: use the best deck in this file, written by `games decks`.")]
@@ -92,6 +93,11 @@ def wants_more(ask: Callable[[str], str]) -> bool:
             if answer in ("y", "yes", ""):
                 return True
     return False
+
+
+def rules_note(rules: Rules) -> str:
+    """Return the name of the rules, followed by a comma, or an empty string for ``tabletop``."""
+    return "" if rules == PRESETS["tabletop"] else f"rules {name_of(rules)}, "
 
 
 def seed_of(seed: int | None) -> int:
