@@ -9,6 +9,8 @@ from punish_fast.runtime.exports import import_later, on_first_use
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player, PlayerError, PolicyPlayer
+    from punish_fast.arena.ratings import Standing, rank
+    from punish_fast.arena.tournament import Tournament, TournamentError, round_robin
     from punish_fast.duel.batch import GameBatch
     from punish_fast.duel.evaluation import Duel, SimulationResult, head_to_head, simulate
     from punish_fast.duel.graph import DuelError, GameGraph
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from punish_fast.punish.position import position
     from punish_fast.punish.rules import Rules, RulesError, load_rules
     from punish_fast.punish.states.information import InformationError
+    from punish_fast.punish.states.openings import Openings, openings
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.strategy import (
         StrategyError,
@@ -62,8 +65,18 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import save
 
 # Rules, states and processes
-__all__ = ["Encoding", "Rules", "State", "StateSpace", "TransitionPattern", "build", "build_compact", "encode"]
-__all__ += ["load_rules", "position"]
+__all__ = [
+    "Encoding",
+    "Openings",
+    "Rules",
+    "State",
+    "StateSpace",
+    "TransitionPattern",
+    "build",
+    "build_compact",
+    "encode",
+]
+__all__ += ["load_rules", "openings", "position"]
 # Solvers
 __all__ += ["MDP", "Solution", "average_reward", "compare_solutions", "evaluate", "finite_horizon"]
 __all__ += ["reach_probability", "solve", "total_reward", "validate"]
@@ -71,14 +84,24 @@ __all__ += ["reach_probability", "solve", "total_reward", "validate"]
 __all__ += ["BotView", "Counts", "Player", "PolicyPlayer", "count_choices", "parless", "policy_from_function"]
 __all__ += ["policy_of_table", "table_of_policy", "to_finer_model", "uniform_policy"]
 # Duels, best responses and equilibria
-__all__ += ["BracketResult", "Duel", "Equilibrium", "Exploiter", "GameBatch", "GameGraph", "SimulationResult"]
-__all__ += ["best_response", "bracket", "head_to_head", "simulate"]
+__all__ += [
+    "BracketResult",
+    "Duel",
+    "Equilibrium",
+    "Exploiter",
+    "GameBatch",
+    "GameGraph",
+    "SimulationResult",
+    "Standing",
+]
+__all__ += ["Tournament", "best_response", "bracket", "head_to_head", "rank", "round_robin", "simulate"]
 # Files
 __all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]
 __all__ += ["export_punish_umb", "import_notebook", "import_umb", "load", "save", "save_policy"]
 # Errors
 __all__ += ["ArgumentError", "DuelError", "ExtraError", "InformationError", "OutputError", "PlayerError"]
-__all__ += ["PunishFastError", "ReadError", "RulesError", "StateError", "StrategyError", "WriteError"]
+__all__ += ["PunishFastError", "ReadError", "RulesError", "StateError", "StrategyError", "TournamentError"]
+__all__ += ["WriteError"]
 
 # `policy_of` accepts names and files of players after this module is imported.
 import_later["policy_of"] = f"{__name__}.arena.players"

@@ -25,7 +25,7 @@ TOPICS = (
         "Rules of Punish, states, and the Markov decision process of a player against a fixed enemy. Solve the process "
         "with the functions of [Markov decision processes](mdp-solvers.md), all of which can also be imported from "
         "`punish_fast`.",
-        "load_rules Rules State position StateSpace build TransitionPattern build_compact",
+        "load_rules Rules State position StateSpace openings Openings build TransitionPattern build_compact",
     ),
     Topic(
         "policies-and-players",
@@ -48,8 +48,8 @@ TOPICS = (
         "Duels, best responses, equilibria",
         GAME,
         "Exact and simulated results of duels, the strongest opponents of a policy, and approximate equilibria.",
-        "GameGraph head_to_head Duel simulate SimulationResult best_response Exploiter bracket BracketResult "
-        "Equilibrium",
+        "GameGraph head_to_head Duel simulate SimulationResult round_robin Tournament rank Standing best_response "
+        "Exploiter bracket BracketResult Equilibrium",
     ),
     Topic(
         "other-games",
@@ -74,7 +74,7 @@ TOPICS = (
         "Errors of the package are subclasses of `PunishFastError`. `ModelError` is described on the page about the "
         "[model](mdp-model.md), `SolveError` and `PolicyError` on the page about [solvers](mdp-solvers.md).",
         "PunishFastError ArgumentError RulesError StateError InformationError StrategyError PlayerError DuelError "
-        "ReadError WriteError OutputError ExtraError",
+        "TournamentError ReadError WriteError OutputError ExtraError",
     ),
     Topic(
         "mdp-model",

@@ -37,17 +37,22 @@ _ITERATIONS = 1000
 
 @dataclass(frozen=True)
 class Standing:
-    """Win rate and rating of an agent."""
+    """Win rate and rating of an agent.
+
+    Attributes:
+        agent: Name of the agent.
+        win_rate: Mean win probability against the other agents.
+        rating: Strength in Elo points. The mean rating is 0.
+        win_rate_margin: Half the width of the 95 % confidence interval of the win rate, or 0 if results are exact.
+        rating_margin: Half the width of the 95 % confidence interval of the rating, or 0 if results are exact.
+        win_rate_interval: 95 % confidence interval of the win rate, within [0, 1] and usually asymmetric.
+    """
 
     agent: str
-    # Mean win probability against the other agents.
     win_rate: float
-    # Strength in Elo points.
     rating: float
-    # Half the width of each 95 % confidence interval, or 0 if results are exact.
     win_rate_margin: float
     rating_margin: float
-    # 95 % confidence interval of the win rate, within [0, 1] and usually asymmetric.
     win_rate_interval: tuple[float, float]
 
 
@@ -55,9 +60,20 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
     """Rank agents by rating, best first.
 
     Args:
+        agents: Names of the agents.
         win: float64 ``[n, n]``, probability that the row agent beats the column agent. ``win + win.T`` is 1.
         error: float64 ``[n, n]``, standard errors of ``win``: 0 for exact results, above 0 for simulated results, and
             1 divided by the number of games if one agent won them all.
+
+    Returns:
+        Win rate and rating of each agent, with confidence intervals.
+
+    Examples:
+        >>> import numpy as np
+        >>> from punish_fast import rank
+        >>> standings = rank(["one", "two"], np.array([[0.5, 0.25], [0.75, 0.5]]), error=np.zeros((2, 2)))
+        >>> [(standing.agent, round(standing.rating, 1)) for standing in standings]
+        [('two', 95.4), ('one', -95.4)]
     """
     n, others = len(agents), ~np.eye(len(agents), dtype=np.bool_)
     games = _games(win, error)

@@ -18,6 +18,7 @@ from punish_fast.arena.ratings import Standing, rank
 from punish_fast.duel.evaluation import SimulationResult, added, head_to_head, simulate
 from punish_fast.duel.graph import GameGraph
 from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.tables import to_frame
 
 # Maximum error of an exact win probability.
 _TOLERANCE = 1e-10
@@ -32,20 +33,51 @@ class TournamentError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Tournament:
-    """Results of a tournament."""
+    """Results of a tournament.
+
+    Attributes:
+        agents: Names of the agents.
+        win: float64 ``[n, n]``, probability that the row agent beats the column agent.
+        standard_error: float64 ``[n, n]``, standard errors of ``win``, or 0 for exact results.
+        breaths: float64 ``[n, n]``, mean length of a game.
+        games: Games per pair, or None if results are exact.
+        lengths: int64 ``[longest + 1]``, number of simulated games between different agents, by length in breaths. None
+            if results are exact.
+    """
 
     agents: list[str]
-    win: np.ndarray  # float64 ``[n, n]``, probability that the row agent beats the column agent
-    standard_error: np.ndarray  # float64 ``[n, n]``, standard errors of ``win``, or 0 for exact results
-    breaths: np.ndarray  # float64 ``[n, n]``, mean length of a game
-    games: int | None  # games per pair, or None if results are exact
-    # int64 ``[longest + 1]``, number of simulated games between different agents, by length in breaths (None if exact).
+    win: np.ndarray
+    standard_error: np.ndarray
+    breaths: np.ndarray
+    games: int | None
     lengths: np.ndarray | None = None
 
     @cached_property
     def ranking(self) -> list[Standing]:
         """Standings of the agents, best first."""
         return rank(self.agents, self.win, self.standard_error)
+
+    def to_frame(self) -> Any:
+        """Return a data frame with a row for each ordered pair of agents.
+
+        Returns:
+            A pandas ``DataFrame`` if pandas is installed, otherwise a polars ``DataFrame``. The columns are ``agent``,
+            ``enemy``, ``win_probability``, ``standard_error`` and ``breaths``.
+
+        Raises:
+            ExtraError: If neither pandas nor polars is installed.
+
+        Examples:
+            >>> from punish_fast import GameGraph, Player, StateSpace, load_rules, round_robin
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> players = [Player(name).in_game(graph.space) for name in ("naive", "random")]
+            >>> list(round_robin(graph, players).to_frame().columns)  # needs pandas or polars
+            ['agent', 'enemy', 'win_probability', 'standard_error', 'breaths']
+        """
+        n = len(self.agents)
+        columns = {"agent": np.repeat(self.agents, n).tolist(), "enemy": self.agents * n}
+        numbers = {"win_probability": self.win, "standard_error": self.standard_error, "breaths": self.breaths}
+        return to_frame(columns | {name: matrix.ravel() for name, matrix in numbers.items()})
 
 
 def round_robin(
@@ -58,10 +90,26 @@ def round_robin(
     """Run a round-robin tournament, including matches of each agent against itself.
 
     Args:
+        graph: Graph of the game.
+        players: At least two players in the game, from `Player.in_game` or with any policy.
         games: Number of games per pair, an even number. By default, results are computed exactly.
         seed: Random seed of the games, 0 to 2^64 - 1. Results do not depend on the number of threads.
         progress: Called as ``progress("arena", done, matches)`` after each match, with the number of completed matches
             and the total number of matches.
+
+    Returns:
+        Win probabilities of all pairs, and the ranking.
+
+    Raises:
+        TournamentError: If the number of players or games is invalid.
+        DuelError: If a match does not converge, because its games might never end.
+
+    Examples:
+        >>> from punish_fast import GameGraph, Player, StateSpace, load_rules, round_robin
+        >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+        >>> players = [Player(name).in_game(graph.space) for name in ("naive", "random", "careful")]
+        >>> [standing.agent for standing in round_robin(graph, players).ranking]
+        ['naive', 'random', 'careful']
     """
     check_tournament(len(players), games)
     digests = [digest_of(player.policy) for player in players]

@@ -11,6 +11,7 @@ from punish_fast.punish.rules import CARDS
 from punish_fast.punish.states.information import tuples_of
 from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.punish.strategy import COLUMN, StrategyError, legal_mask, policy_of, table_of_policy
+from punish_fast.runtime.tables import to_frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,6 +99,27 @@ class Encoding:
             'strike'
         """
         return table_of_policy(self.space, policy_of(policy, self.space), np.arange(self.space.n_states))
+
+    def to_frame(self, policy: Any) -> Any:
+        """Return a data frame of a policy with a row for each state.
+
+        Args:
+            policy: Player, in one of the forms that `table` accepts.
+
+        Returns:
+            A pandas ``DataFrame`` if pandas is installed, otherwise a polars ``DataFrame``. The columns are the
+            features and the probability of each action, named after the action.
+
+        Raises:
+            ExtraError: If neither pandas nor polars is installed.
+
+        Examples:
+            >>> from punish_fast import StateSpace, encode, load_rules
+            >>> encode(StateSpace(load_rules("tiny"))).to_frame("naive").shape  # needs pandas or polars
+            (558, 29)
+        """
+        columns = dict(zip(self.feature_names, self.features.T, strict=True))
+        return to_frame(columns | dict(zip(self.action_names, self.table(policy).T, strict=True)))
 
 
 def encode(space: StateSpace) -> Encoding:

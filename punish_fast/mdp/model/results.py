@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,10 +15,8 @@ from punish_fast.mdp.arrays.names import UNNAMED, Names
 from punish_fast.mdp.arrays.policy import check_policy, taking
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import Process
-from punish_fast.runtime.errors import ArgumentError, ExtraError, are_installed, as_float, check_allowed, require, shown
-from punish_fast.runtime.files import replacing, write_csv
-
-_SUFFIXES = ".csv", ".npz", ".parquet"
+from punish_fast.runtime.errors import ArgumentError, as_float, check_allowed, shown
+from punish_fast.runtime.tables import save_columns, to_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,10 +216,7 @@ class StateValues:
                state  value  lower  upper  action
             0      0    2.0    2.0    2.0       0
         """
-        for module in ("pandas", "polars"):
-            if are_installed(module):
-                return import_module(module).DataFrame(self._plain())
-        raise ExtraError("neither pandas nor polars is installed. Install one with: pip install pandas")
+        return to_frame(self.to_dict())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the columns of `to_dict` to a file. An existing file is replaced only if writing succeeds.
@@ -245,21 +239,7 @@ class StateValues:
             ...     np.load(f"{folder}/values.npz")["value"]
             array([2.])
         """
-        target = Path(path)
-        allowed = f"a file that ends with {', '.join(_SUFFIXES)}"
-        check_allowed(target.suffix in _SUFFIXES, ArgumentError, "path", shown(str(path)), allowed)
-        if target.suffix == ".csv":
-            write_csv(target, self._plain())
-            return
-        frame = self.to_frame() if target.suffix == ".parquet" else None
-        if hasattr(frame, "to_parquet"):
-            require("pyarrow")
-        with replacing(target) as temporary, temporary.open("wb") as file:
-            if frame is not None:
-                (frame.to_parquet if hasattr(frame, "to_parquet") else frame.write_parquet)(file)
-            else:
-                arrays: dict[str, Any] = {name: np.array(column) for name, column in self._plain().items()}
-                np.savez_compressed(file, **arrays)
+        save_columns(Path(path), self.to_dict())
 
     def _index(self, state: Any) -> int:
         names, n = self.rows.names, len(self.choice)
@@ -287,11 +267,3 @@ class StateValues:
         columns = zip(("value", "lower", "upper"), self._columns(), strict=True)
         found = {"state": [names.state(k) for k in states]} | {name: x[chosen].tolist() for name, x in columns}
         return found | {"action": [self._action(k) for k in states]}
-
-    def _plain(self) -> dict[str, list[Any]]:
-        """Return the columns. Convert a column to text unless its entries are all bool, int, float or str."""
-        columns = self.to_dict()
-        for name, column in columns.items():
-            if not any({*map(type, column)} <= {kind} for kind in (bool, int, float, str)):
-                columns[name] = [str(x) for x in column]
-        return columns

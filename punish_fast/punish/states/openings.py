@@ -11,21 +11,53 @@ expectations.
 
 from dataclasses import dataclass
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.punish.codes import CodedStates, digits_of
 from punish_fast.punish.rules import CARDS
+from punish_fast.runtime.tables import to_frame
 
 
 class Openings(NamedTuple):
-    """All openings of a game, in the order of their codes."""
+    """All openings of a game, in the order of their codes.
 
-    state: np.ndarray  # int64 [n], indices of the openings' states
-    hand: np.ndarray  # int64 [n, 5], dealt hands
-    revealed: np.ndarray  # int64 [n, 5], revealed cards
-    p: np.ndarray  # float64 [n], probabilities
+    Attributes:
+        state: int64 ``[n]``, indices of the openings' states.
+        hand: int64 ``[n, 5]``, dealt hands: copies of guard, rush, dodge, strike and punish.
+        revealed: int64 ``[n, 5]``, revealed cards.
+        p: float64 ``[n]``, probabilities.
+    """
+
+    state: np.ndarray
+    hand: np.ndarray
+    revealed: np.ndarray
+    p: np.ndarray
+
+    def to_frame(self, v: np.ndarray | None = None) -> Any:
+        """Return a data frame with a row for each opening.
+
+        Args:
+            v: float64 ``[n_states]``, values of all states, such as ``Solution.v``. By default, the frame has no
+                values.
+
+        Returns:
+            A pandas ``DataFrame`` if pandas is installed, otherwise a polars ``DataFrame``. The columns are ``state``,
+            the number of copies of each card (``hand_guard`` to ``revealed_punish``), ``probability`` and ``value``.
+
+        Raises:
+            ExtraError: If neither pandas nor polars is installed.
+
+        Examples:
+            >>> from punish_fast import StateSpace, load_rules, openings
+            >>> openings(StateSpace(load_rules("tiny"))).to_frame().shape  # needs pandas or polars
+            (46, 12)
+        """
+        cards = {"hand": self.hand, "revealed": self.revealed}
+        counts = {f"{name}_{card}": of[:, k] for name, of in cards.items() for k, card in enumerate(CARDS)}
+        values = {} if v is None else {"value": v[self.state]}
+        return to_frame({"state": self.state, **counts, "probability": self.p, **values})
 
 
 @dataclass(frozen=True)
@@ -38,7 +70,23 @@ class Worth:
 
 
 def openings(states: CodedStates) -> Openings:
-    """Return the openings of a game: states in breath 1 with full HP on both sides."""
+    """Return the openings of a game: states in breath 1 with full HP on both sides.
+
+    Args:
+        states: States of the game: a memoryless `StateSpace` or a `SolutionFile`.
+
+    Returns:
+        The openings and their probabilities.
+
+    Raises:
+        InformationError: If the information model is not ``memoryless``.
+
+    Examples:
+        >>> from punish_fast import StateSpace, load_rules, openings
+        >>> dealt = openings(StateSpace(load_rules("tiny")))
+        >>> len(dealt.p), round(float(dealt.p.sum()), 10)
+        (46, 1.0)
+    """
     rules, layout = states.rules, states.layout
     end = int(np.searchsorted(states.code, np.uint64(layout.n_cards_codes * layout.n_statuses)))
     digits = digits_of(states, np.arange(end)).astype(np.int64)

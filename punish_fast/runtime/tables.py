@@ -1,0 +1,58 @@
+"""Tables of results: data frames of pandas or polars, and files in several formats."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast.runtime.errors import ArgumentError, ExtraError, are_installed, check_allowed, require, shown
+from punish_fast.runtime.files import replacing, write_csv
+
+_SUFFIXES = ".csv", ".npz", ".parquet"
+# Lists or one-dimensional arrays, by name.
+Columns = Mapping[str, Any]
+
+
+def to_frame(columns: Columns) -> Any:
+    """Return columns as a pandas ``DataFrame`` if pandas is installed, otherwise as a polars ``DataFrame``.
+
+    Columns of lists are converted to text unless all entries are text or numbers of one type. Raise `ExtraError` if
+    neither library is installed.
+    """
+    for module in ("pandas", "polars"):
+        if are_installed(module):
+            return import_module(module).DataFrame(_plain(columns))
+    raise ExtraError("neither pandas nor polars is installed. Install one with: pip install pandas")
+
+
+def save_columns(path: Path, columns: Columns) -> None:
+    """Write columns to a file that ends with .csv, .npz or .parquet (see `to_frame` for the types of columns).
+
+    Raise `ArgumentError` if the path has another ending, and `ExtraError` if packages for Parquet are not installed:
+    pandas with pyarrow, or polars without pandas.
+    """
+    allowed = f"a file that ends with {', '.join(_SUFFIXES)}"
+    check_allowed(path.suffix in _SUFFIXES, ArgumentError, "path", shown(str(path)), allowed)
+    if path.suffix == ".csv":
+        write_csv(path, {name: np.asarray(column).tolist() for name, column in _plain(columns).items()})
+        return
+    frame = to_frame(columns) if path.suffix == ".parquet" else None
+    if hasattr(frame, "to_parquet"):
+        require("pyarrow")
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        if frame is not None:
+            (frame.to_parquet if hasattr(frame, "to_parquet") else frame.write_parquet)(file)
+        else:
+            arrays: dict[str, Any] = {name: np.array(column) for name, column in _plain(columns).items()}
+            np.savez_compressed(file, **arrays)
+
+
+def _plain(columns: Columns) -> dict[str, Any]:
+    """Convert lists to text unless their entries are all bool, int, float or str. Return arrays unchanged."""
+    plain: dict[str, Any] = dict(columns)
+    for name, column in columns.items():
+        is_plain = isinstance(column, np.ndarray) or any({*map(type, column)} <= {k} for k in (bool, int, float, str))
+        plain[name] = column if is_plain else [str(x) for x in column]
+    return plain
