@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.runtime.intervals import Z_95, wilson_interval
+from punish_fast.runtime.results import Z_95, wilson_interval
 
 # Elo points per natural unit of strength.
 _POINTS = 400 / np.log(10)

@@ -18,7 +18,7 @@ from punish_fast.arena.ratings import Standing, rank
 from punish_fast.duel.evaluation import SimulationResult, added, head_to_head, simulate
 from punish_fast.duel.graph import GameGraph
 from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.tables import to_frame
+from punish_fast.runtime.results import to_frame
 
 # Maximum error of an exact win probability.
 _TOLERANCE = 1e-10

@@ -32,7 +32,7 @@ from punish_fast.punish.codes import digits_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy
 from punish_fast.runtime.errors import ArgumentError
-from punish_fast.runtime.intervals import Z_95
+from punish_fast.runtime.results import Z_95
 
 
 @dataclass(frozen=True)

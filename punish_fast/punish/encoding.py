@@ -11,7 +11,7 @@ from punish_fast.punish.rules import CARDS
 from punish_fast.punish.states.information import tuples_of
 from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.punish.strategy import COLUMN, StrategyError, legal_mask, policy_of, table_of_policy
-from punish_fast.runtime.tables import to_frame
+from punish_fast.runtime.results import to_frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)

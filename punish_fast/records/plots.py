@@ -11,7 +11,7 @@ import numpy as np
 from punish_fast.records.database import RecordsError
 from punish_fast.records.summary import Results, correlations, player_table
 from punish_fast.runtime import figures
-from punish_fast.runtime.intervals import wilson_interval
+from punish_fast.runtime.results import wilson_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from punish_fast.punish.card_looks import CARD_LOOKS, FEINT_LOOK
 from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.punish.states.openings import worth_of_cards
 from punish_fast.runtime.figures import INK, VERMILION, draw_pairs, draw_share_map, name_rows, picture, set_headline
-from punish_fast.runtime.intervals import Z_95
+from punish_fast.runtime.results import Z_95
 from punish_fast.study.deviations import Deviations
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies
 from punish_fast.study.lessons import Lessons

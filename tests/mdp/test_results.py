@@ -198,7 +198,7 @@ def install(monkeypatch, *names):
         monkeypatch.setitem(sys.modules, name, module)
     installed = errors.are_installed
     frames = ("pandas", "polars", "pyarrow")
-    for module in ("punish_fast.runtime.tables", "punish_fast.runtime.errors"):
+    for module in ("punish_fast.runtime.results", "punish_fast.runtime.errors"):
         monkeypatch.setattr(
             f"{module}.are_installed", lambda *m: all(x in names if x in frames else installed(x) for x in m)
         )

@@ -12,7 +12,7 @@ from punish_fast.records.plots import draw
 from punish_fast.records.summary import Results, read_results
 from punish_fast.runtime.errors import OutputError
 from punish_fast.runtime.figures import FigureError
-from punish_fast.runtime.intervals import wilson_interval
+from punish_fast.runtime.results import wilson_interval
 from records.conftest import run_sql
 
 

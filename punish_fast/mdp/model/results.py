@@ -16,7 +16,7 @@ from punish_fast.mdp.arrays.policy import check_policy, taking
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import Process
 from punish_fast.runtime.errors import ArgumentError, as_float, check_allowed, shown
-from punish_fast.runtime.tables import save_columns, to_frame
+from punish_fast.runtime.results import save_columns, to_frame
 
 
 @dataclass(frozen=True, eq=False)

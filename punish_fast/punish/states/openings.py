@@ -17,7 +17,7 @@ import numpy as np
 
 from punish_fast.punish.codes import CodedStates, digits_of
 from punish_fast.punish.rules import CARDS
-from punish_fast.runtime.tables import to_frame
+from punish_fast.runtime.results import to_frame
 
 
 class Openings(NamedTuple):

@@ -12,7 +12,7 @@ from punish_fast.arena.tournament import round_robin
 from punish_fast.punish.encoding import encode
 from punish_fast.punish.states.openings import openings
 from punish_fast.runtime.errors import ArgumentError
-from punish_fast.runtime.tables import save_columns, to_frame
+from punish_fast.runtime.results import save_columns, to_frame
 
 
 class Frame(dict[str, list]):
@@ -28,7 +28,7 @@ def _frames(request, monkeypatch):
     for name in ("pandas", "polars"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name) if name == request.param else None)
     sys.modules[request.param].DataFrame = Frame
-    monkeypatch.setattr("punish_fast.runtime.tables.are_installed", lambda name: sys.modules[name] is not None)
+    monkeypatch.setattr("punish_fast.runtime.results.are_installed", lambda name: sys.modules[name] is not None)
 
 
 @pytest.mark.usefixtures("_frames")

@@ -1,7 +1,8 @@
-"""Tables of results: data frames of pandas or polars, and files in several formats."""
+"""Results: data frames of pandas or polars, files in several formats, and confidence intervals of proportions."""
 
 from collections.abc import Mapping
 from importlib import import_module
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from punish_fast.runtime.errors import ArgumentError, ExtraError, are_installed,
 from punish_fast.runtime.files import replacing, write_csv
 
 _SUFFIXES = ".csv", ".npz", ".parquet"
+# Quantile of the normal distribution for 95 % confidence intervals.
+Z_95 = 1.959963984540054
 # Lists or one-dimensional arrays, by name.
 Columns = Mapping[str, Any]
 
@@ -56,3 +59,11 @@ def _plain(columns: Columns) -> dict[str, Any]:
         is_plain = isinstance(column, np.ndarray) or any({*map(type, column)} <= {k} for k in (bool, int, float, str))
         plain[name] = column if is_plain else [str(x) for x in column]
     return plain
+
+
+def wilson_interval(share: float, games: float) -> tuple[float, float]:
+    """Return the 95 % Wilson score interval (Wilson, 1927) for a share of wins in ``games`` independent games."""
+    z2 = Z_95**2 / games
+    middle = (share + z2 / 2) / (1 + z2)
+    half = sqrt(z2 * (share * (1 - share) + z2 / 4)) / (1 + z2)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
