@@ -27,6 +27,7 @@ from punish_fast.duel.simulator import Simulator
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.punish.strategy import policy_of
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
+from punish_fast.runtime.results import html_table
 
 _MAX_SWEEPS = 1000
 # If an error bound below this value stops decreasing, only rounding errors are left.
@@ -53,6 +54,10 @@ class Duel:
     error_bound: float
     v: np.ndarray = field(repr=False)
     sweeps: int
+
+    def _repr_html_(self) -> str:
+        found = {name: value for name, value in vars(self).items() if name != "v"}
+        return html_table("Duel", {"quantity": found, "value": found.values()})
 
 
 def head_to_head(

@@ -22,6 +22,7 @@ import numpy as np
 from punish_fast.punish import _codes
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._codes import Status
+from punish_fast.punish.card_looks import cards_of, cards_svg
 from punish_fast.punish.rules import CARDS, Five, Rules
 from punish_fast.runtime.errors import PunishFastError
 
@@ -84,6 +85,31 @@ class State(NamedTuple):
     enemy_exhausted: int
     enemy_feinted: int
     discard: Five
+
+    def to_svg(self) -> str:
+        """Return a drawing of the position: the enemy's hand face down, the discard pile and the player's hand.
+
+        Returns:
+            SVG document. Jupyter shows it for a state.
+
+        Examples:
+            >>> from punish_fast import position
+            >>> drawing = position("rrspp", discard="ddd").to_svg()
+            >>> drawing.count(">punish</text>"), drawing.count(">?</text>")
+            (2, 5)
+        """
+        enemy, own = (
+            f"{name}: {hp} HP{', exhausted' * exhausted}{f', feints: {feints}' * (feints > 0)}"
+            for name, (hp, exhausted, feints) in (
+                ("Enemy", (self.enemy_hp, self.enemy_exhausted, self.enemy_feinted)),
+                ("You", (self.own_hp, self.own_exhausted, self.own_feinted)),
+            )
+        )
+        piles = [""] * self.enemy_hand, cards_of(self.discard), cards_of(self.hand)
+        return cards_svg(list(zip((enemy, f"Discard pile in breath {self.breath}", own), piles, strict=True)))
+
+    def _repr_html_(self) -> str:
+        return self.to_svg()
 
 
 class Layout(NamedTuple):

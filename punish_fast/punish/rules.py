@@ -123,6 +123,12 @@ class Rules(NamedTuple):
         changed = {field: value for field, value in to_mapping(self).items() if value != defaults[field]}
         return hashlib.sha256(json.dumps(changed, sort_keys=True).encode()).hexdigest()[:16]
 
+    def _repr_html_(self) -> str:
+        from punish_fast.runtime.results import html_table  # imports NumPy
+
+        fields = to_mapping(self)
+        return html_table(f"Rules: {name_of(self)}", {"rule": fields, "value": fields.values()})
+
 
 FIELDS: dict[str, Field] = {
     name: hint.__metadata__[0] for name, hint in get_type_hints(Rules, include_extras=True).items()

@@ -1,6 +1,7 @@
-"""Results: data frames of pandas or polars, files in several formats, and confidence intervals of proportions."""
+"""Results: data frames of pandas or polars, files in several formats, HTML, and confidence intervals of proportions."""
 
 from collections.abc import Mapping
+from html import escape
 from importlib import import_module
 from math import sqrt
 from pathlib import Path
@@ -50,6 +51,17 @@ def save_columns(path: Path, columns: Columns) -> None:
         else:
             arrays: dict[str, Any] = {name: np.array(column) for name, column in _plain(columns).items()}
             np.savez_compressed(file, **arrays)
+
+
+def html_table(title: str, columns: Columns) -> str:
+    """Return an HTML table with a caption, for notebooks."""
+    rows = zip(*columns.values(), strict=True)
+    lines = ["".join(f"<th>{escape(name)}</th>" for name in columns)]
+    lines += [
+        "".join(f"<td>{escape(f'{x:.6g}' if isinstance(x, float) else str(x))}</td>" for x in row) for row in rows
+    ]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><caption>{escape(title)}</caption>{body}</table>"
 
 
 def _plain(columns: Columns) -> dict[str, Any]:

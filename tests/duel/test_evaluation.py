@@ -169,3 +169,8 @@ def test_duels_of_the_standard_game(notebook, notebook_mdp):
     assert 0.53 < head_to_head(graph, undiscounted, naive).win_probability < 0.55
     law = outcome_distribution(graph, naive, random)
     assert law[..., 0].sum() == pytest.approx(won, abs=1e-10)
+
+
+def test_a_duel_is_a_table_in_notebooks(graph):
+    html = head_to_head(graph, "naive", "random")._repr_html_()
+    assert "<td>win_probability</td><td>0.725872</td>" in html

@@ -225,3 +225,11 @@ def test_values_near_the_largest_number_have_bounds_without_overflow(options):
     mdp = from_rows([[(1.0, {0: 0.25, 1: 0.75}), (2.0, {0: 0.5, 1: 0.5})]], terminal_value=[-sys.float_info.max])
     for found in (solve(mdp, **options), total_reward(mdp, np.array([False, True]), options.get("maximize", True))):
         assert found.lower[0] <= -sys.float_info.max <= found.upper[0] < 0
+
+
+def test_processes_and_values_are_shown_as_tables_in_notebooks():
+    mdp = from_rows([[(0.125, {0: 1.0})]] * 12)
+    assert "<td>states</td><td>12</td></tr><tr><td>terminals</td><td>0</td>" in mdp._repr_html_()
+    html = solve(mdp, 0.5)._repr_html_()
+    assert html.count("<tr>") == 11
+    assert "<td>0</td><td>0.25</td><td>0.25</td><td>0.25</td><td>0</td>" in html

@@ -1,5 +1,6 @@
 from fractions import Fraction
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from bench import reference
 from punish_fast.punish.codes import State, StateError, encode, from_decimal, layout_of
 from punish_fast.punish.position import INITIALS, SIDES, position, position_text
-from punish_fast.punish.rules import PRESETS, Five, Rules
+from punish_fast.punish.rules import CARDS, PRESETS, Five, Rules, load_rules
 from punish_fast.punish.states._redeal import count_deals, joining_cards, redeal
 from punish_fast.punish.states.space import StateSpace
 from tests.kernels import calling
@@ -146,3 +147,20 @@ def test_deals_of_random_house_rules_are_exact(rules, number):
     space = StateSpace(rules)
     assume(space.states_by_breath[-1] > 0)
     assert_deals(space, space.layer_ptr[-2] + number % space.states_by_breath[-1])
+
+
+def test_a_drawing_shows_all_cards_and_statuses():
+    state = position("rrsp", discard="dddgg", hp=(3, 2), breath=2, exhausted="enemy", feinted="own")
+    root = ElementTree.fromstring(state._repr_html_())
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert [texts.count(card) for card in CARDS] == [2, 2, 3, 1, 1]
+    assert texts.count("?") == state.enemy_hand
+    assert [text for text in texts if ":" in text] == ["Enemy: 2 HP, exhausted", "You: 3 HP, feints: 1"]
+    assert "Discard pile in breath 2" in texts
+    assert float(root.get("width")) >= 7 * 56
+
+
+def test_rules_are_a_table():
+    html = load_rules("tabletop")._repr_html_()
+    assert "<caption>Rules: tabletop</caption>" in html
+    assert "<td>redeal</td><td>reshuffle</td>" in html

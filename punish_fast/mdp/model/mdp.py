@@ -22,6 +22,7 @@ from punish_fast.mdp.model.validation import check_process, check_rows
 from punish_fast.runtime.errors import check_allowed, shown
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import for_chunks
+from punish_fast.runtime.results import html_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +85,15 @@ class MDP(StoredProcess):
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.nnz:,} entries"
         sizes += f", {self.n_layers} layers" if self.n_layers > 1 else ""
         return f"MDP({sizes}{'' if self.data_ptr is None else ', compact'})"
+
+    def _repr_html_(self) -> str:
+        counts = {
+            "states": self.n_states,
+            "terminals": self.n_columns - self.n_states,
+            "rows": self.n_rows,
+            "transitions": self.nnz,
+        }
+        return html_table(repr(self), {"part": counts, "number": counts.values()})
 
     @property
     def nbytes(self) -> int:

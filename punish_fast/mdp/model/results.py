@@ -16,7 +16,7 @@ from punish_fast.mdp.arrays.policy import check_policy, taking
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import Process
 from punish_fast.runtime.errors import ArgumentError, as_float, check_allowed, shown
-from punish_fast.runtime.results import save_columns, to_frame
+from punish_fast.runtime.results import html_table, save_columns, to_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +106,9 @@ class StateValues:
     def __repr__(self: Any) -> str:
         infinite = f"{n:,} infinite, " if (n := int(np.isinf(self._columns()[0]).sum())) else ""
         return f"{type(self).__name__}({len(self.choice):,} states, {infinite}error bound {self.error_bound:.1e})"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"{self!r}, first states", self._selected(range(min(len(self.choice), 10))))
 
     def _columns(self: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the values, their lower and their upper bounds, float64 ``[n_states]`` each."""
