@@ -28,7 +28,7 @@ _BOT = {"marker": figures.LOOKS[3].marker, "color": figures.VERMILION}
 
 
 def draw(kind: str, results: Results, path: str | Path, player: str | None = None) -> None:
-    """Draw the plot ``kind``, a key of `PLOTS`, to a PNG or SVG file.
+    """Draw the plot ``kind``, a key of `PLOTS`, to a PNG, SVG or PDF file.
 
     The plot ``over-time`` shows ``player``, or the most active players if ``player`` is None.
     """

@@ -1,4 +1,4 @@
-"""Figures as PNG or SVG files in a common style, written atomically.
+"""Figures as PNG, SVG or PDF files in a common style, written atomically.
 
 The colors are based on the palette of Okabe and Ito (2008), which is suitable for readers with any common form of color
 blindness. The colors vary in lightness, so they also differ in grayscale. Each color has its own marker and line style.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -75,6 +76,7 @@ SETTINGS: dict[str, Any] = {
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
     "text.parse_math": False,
+    "pdf.fonttype": 42,
 }
 
 _DIVERGING = (VERMILION, "#F3C9A8", "#FAFAFA", "#A8CDE6", BLUE)
@@ -171,7 +173,18 @@ def spread(heights: np.ndarray, gap: float) -> np.ndarray:
     return np.asarray(moved + (heights - moved).mean())
 
 
-FORMATS = ("png", "svg")
+# Metadata that differs between equal figures, by format.
+_CHANGING = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
+
+
+class PictureSize(NamedTuple):
+    """Size of the figures that are drawn in a context."""
+
+    width: float | None = None  # width in inches (None for the width chosen by the plot); the height is proportional
+    dpi: int = 150  # resolution of PNG files
+
+
+picture_size: ContextVar[PictureSize] = ContextVar("picture_size")
 
 
 class FigureError(PunishFastError, ValueError):
@@ -179,18 +192,18 @@ class FigureError(PunishFastError, ValueError):
 
 
 def check_picture(path: Path) -> None:
-    """Raise `FigureError` if the suffix is not .png or .svg, and `ExtraError` if matplotlib is not installed."""
-    if path.suffix[1:] not in FORMATS:
-        raise FigureError(f"{path}: suffix is {path.suffix!r}; it must be .png or .svg")
+    """Raise `FigureError` if the suffix is not allowed, and `ExtraError` if matplotlib is not installed."""
+    if path.suffix[1:] not in _CHANGING:
+        raise FigureError(f"{path}: suffix is {path.suffix!r}; it must be .png, .svg or .pdf")
     require("matplotlib")
 
 
 @contextmanager
 def picture(path: Path, kind: str) -> Iterator[Figure]:
-    """Yield a figure, and write it to a PNG or SVG file at the end of the block.
+    """Yield a figure, and write it to a PNG, SVG or PDF file at the end of the block.
 
-    Equal figures result in identical files. ``kind`` is the seed of the identifiers in SVG files. The errors are those
-    raised by `check_picture` and `replacing`.
+    Equal figures result in identical files. `picture_size` determines the size and the resolution. ``kind`` is the seed
+    of the identifiers in SVG files. The errors are those raised by `check_picture` and `replacing`.
     """
     check_picture(path)
     import matplotlib as mpl
@@ -200,10 +213,13 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
     with mpl.rc_context(settings):
         figure = Figure(layout="constrained")
         yield figure
+        width, dpi = picture_size.get(PictureSize())
+        if width is not None:
+            figure.set_size_inches(width, width * figure.get_figheight() / figure.get_figwidth())
         with replacing(path) as temporary:
-            metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+            suffix = path.suffix[1:]
             # matplotlib warns about every character that is missing from the font. Replace these by a single warning.
             with warnings.catch_warnings(record=True) as told:
-                figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
+                figure.savefig(temporary, format=suffix, dpi=dpi, metadata={_CHANGING[suffix]: None})
             if told:
                 warnings.warn(f"{path}: {told[0].message}", stacklevel=2)

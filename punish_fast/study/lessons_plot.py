@@ -31,7 +31,7 @@ _LEAST_LABEL = 0.055
 
 
 def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Path, rows: Sequence[str] = ROWS) -> None:
-    """Plot lessons to a PNG or SVG file.
+    """Plot lessons to a PNG, SVG or PDF file.
 
     The first row of panels shows win probabilities by HP, before a deal and after the first breath, and the values of
     kept cards. The second row shows the best and worst opening hands, and the mean value by card and number of copies.

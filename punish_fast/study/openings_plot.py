@@ -22,7 +22,7 @@ _LEAST_STEP = 0.05
 
 
 def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: str, path: Path) -> None:
-    """Plot openings to a PNG or SVG file.
+    """Plot openings to a PNG, SVG or PDF file.
 
     The four panels show the distribution of values, the best and worst openings, and the mean value by card and number
     of copies, in hand and among the revealed cards.

@@ -73,7 +73,7 @@ def test_the_time_limit_holds_on_a_busy_machine(more):
         (("--set", "hp=11"), "--set: hp is 11; it must be a whole number from 1 to 9"),
         (("--set", "damage=[0,1,0,2,3]", "--set", "damage.strike=4"), "--set: damage.strike is set twice"),
         (("--set", "redeal=discard"), "--set: redeal cannot be changed"),
-        (("--set", "hp=1", "--plot", "x.pdf"), "it must be .png or .svg"),
+        (("--set", "hp=1", "--plot", "x.eps"), "it must be .png, .svg or .pdf"),
     ],
 )
 def test_what_is_wrong_is_told_before_any_work(run, options, text):

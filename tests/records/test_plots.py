@@ -46,8 +46,8 @@ def test_what_cannot_be_drawn_is_refused(tmp_path, db, results):
     path.write_bytes(b"old")
     with pytest.raises(RecordsError, match="the plots are durations"):
         draw("pie", results, path)
-    with pytest.raises(FigureError, match=r"it must be \.png or \.svg"):
-        draw("durations", results, tmp_path / "x.pdf")
+    with pytest.raises(FigureError, match=r"it must be \.png, \.svg or \.pdf"):
+        draw("durations", results, tmp_path / "x.eps")
     with pytest.raises(RecordsError, match="nothing to draw"):
         draw("durations", read_results(db, Selection(until=5)), path)
     with pytest.raises(RecordsError, match="no game between a bot and a person"):

@@ -3,8 +3,10 @@
 import ctypes
 import math
 import os
+import struct
 import subprocess
 import sys
+from contextvars import copy_context
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -13,7 +15,17 @@ import pytest
 
 from punish_fast.runtime import limits
 from punish_fast.runtime.errors import ExtraError, WriteError, brief, is_number, is_whole, printable, require
-from punish_fast.runtime.figures import INK, LOOKS, FigureError, draw_share_map, ink_on, picture, spread
+from punish_fast.runtime.figures import (
+    INK,
+    LOOKS,
+    FigureError,
+    PictureSize,
+    draw_share_map,
+    ink_on,
+    picture,
+    picture_size,
+    spread,
+)
 from punish_fast.runtime.limits import memory_limit, parse_size, require_memory, total_memory, usable_cores
 
 colors = pytest.importorskip("matplotlib.colors")
@@ -27,11 +39,23 @@ def path(tmp_path):
 
 
 def test_the_same_drawing_gives_the_same_file(tmp_path):
-    for name in ("a.svg", "b.svg", "a.png", "b.png"):
-        with picture(tmp_path / name, "kind") as figure:
-            figure.subplots().plot([1, 2])
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    for suffix in ("svg", "png", "pdf"):
+        for name in ("a", "b"):
+            with picture(tmp_path / f"{name}.{suffix}", "kind") as figure:
+                figure.subplots().plot([1, 2])
+        assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+
+
+def test_the_size_of_pictures_can_be_chosen(tmp_path):
+    def size_of(width, dpi):
+        with picture(path := tmp_path / "x.png", "kind") as figure:
+            figure.set_size_inches(8, 4)
+            picture_size.set(PictureSize(width, dpi))
+        return struct.unpack(">II", path.read_bytes()[16:24])
+
+    sizes = copy_context().run(lambda: [size_of(*size) for size in ((None, 150), (4.0, 150), (4.0, 50))])
+    assert sizes == [(1200, 600), (600, 300), (200, 100)]
+    assert picture_size.get(None) is None
 
 
 def test_characters_that_the_font_lacks_are_one_warning(path):
@@ -45,8 +69,8 @@ def test_characters_that_the_font_lacks_are_one_warning(path):
 
 def test_other_formats_are_refused(tmp_path):
     with (
-        pytest.raises(FigureError, match=r"suffix is '\.pdf'; it must be \.png or \.svg$"),
-        picture(tmp_path / "x.pdf", "kind"),
+        pytest.raises(FigureError, match=r"suffix is '\.eps'; it must be \.png, \.svg or \.pdf$"),
+        picture(tmp_path / "x.eps", "kind"),
     ):
         pass
 

@@ -27,7 +27,7 @@ _LINE = 105
 
 
 def draw_balance(found: Balance, path: Path) -> None:
-    """Plot a balance to a PNG or SVG file: two bars for each card, with the difference next to them."""
+    """Plot a balance to a PNG, SVG or PDF file: two bars for each card, with the difference next to them."""
     statistics = found.statistics
     if not statistics:
         raise FigureError(f"{path}: there is nothing to draw, because a game could not be studied")

@@ -44,7 +44,7 @@ _PANELS = (
 
 
 def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
-    """Plot the table of a survey to a PNG or SVG file: equilibrium play if available, otherwise the agents."""
+    """Plot the table of a survey to a PNG, SVG or PDF file: equilibrium play if available, otherwise the agents."""
     prefix = "equilibrium_" if "equilibrium_length" in columns else ""
     shown = [k for k, length in enumerate(columns[f"{prefix}length"]) if length is not None]
     if not 0 < len(shown) <= MOST_DRAWN:

@@ -203,7 +203,7 @@ FixedSeedOption = Annotated[int, option("Random seed.")]
 EnemyOption = Annotated[str | None, option("Enemy of the agent.  [default: as recorded in its file]", metavar="AGENT")]
 KeptGamesOption = Annotated[Path | None, option("Database of games.  [default: in your data folder]", metavar="DB")]
 OutputOption = Annotated[Path | None, option("Output file.", "-o", writes=True)]
-PlotOption = Annotated[Path | None, option("Write a plot to this .png or .svg file.", writes=True)]
+PlotOption = Annotated[Path | None, option("Write a plot to this .png, .svg or .pdf file.", writes=True)]
 DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", metavar="DB")]
 
 
@@ -238,10 +238,8 @@ class CommonOptions:
             output_bytes (integer, bytes): Size of the output file.
         """
         plot = getattr(self, "plot", None)
-        if plot is not None:
-            from punish_fast.runtime.figures import check_picture
-
-            check_picture(plot)
+        if isinstance(self, PictureOptions) and plot is not None:
+            self.check_pictures(plot)
         written = [path for path in (*outputs, plot) if path is not None]
         options = [each for value in vars(self).values() for each in (value if isinstance(value, list) else [value])]
         named = [each for each in options if isinstance(each, str | Path) and all(each is not path for path in written)]
@@ -309,6 +307,21 @@ class CommonOptions:
         words = shlex.join(str(word) for word, value in pairs if None not in (word, value))
         for line in folded(f"Next: punish-fast {words}") if words and not (self.quiet or self.as_json) else ():
             say(line)
+
+
+class PictureOptions(CommonOptions):
+    """Options of verbs that draw."""
+
+    width: float | None = option("Width of plots in inches.  [default: depends on the plot]", min=1, max=40)
+    dpi: int = option("Resolution of .png plots in dots per inch.", min=20, max=1200, default=150)
+
+    def check_pictures(self, *paths: Path) -> None:
+        """Check that plots can be drawn to these files, and set the size of all plots."""
+        from punish_fast.runtime import figures
+
+        figures.picture_size.set(figures.PictureSize(self.width, self.dpi))
+        for path in paths:
+            figures.check_picture(path)
 
 
 class ComputeOptions(CommonOptions):

@@ -40,7 +40,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from punish_fast.cli.frame.options import OutputOption, PlotOption, option, verb
+from punish_fast.cli.frame.options import OutputOption, PictureOptions, PlotOption, option, verb
 from punish_fast.cli.frame.outputs import HDF5, default_output
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.report import UsageError, print_report, print_rows, print_text, say, thinned
@@ -58,7 +58,7 @@ _SECONDS_BETWEEN_CHECKPOINTS = 30.0
 _KINDS = {"q": "learner", "dqn": "network", "muzero": "muzero"}
 
 
-class TrainOptions(LearningOptions):
+class TrainOptions(PictureOptions, LearningOptions):
     """Options of ``games train``."""
 
     method: Literal["q", "dqn", "muzero"] | None = option(

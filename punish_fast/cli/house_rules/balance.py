@@ -33,7 +33,7 @@ JSON keys:
 
 from typing import Any
 
-from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, game_rules, option, verb
+from punish_fast.cli.frame.options import ComputeOptions, PictureOptions, PlotOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.progress import watch_jobs
 from punish_fast.cli.frame.report import CheckError, UsageError, count, print_report, print_table, print_text
 from punish_fast.punish.rule_changes import changed
@@ -42,7 +42,7 @@ from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.errors import printable
 
 
-class BalanceOptions(ComputeOptions):
+class BalanceOptions(PictureOptions, ComputeOptions):
     """Options of ``balance``."""
 
     rules: str | None = argument("RULES", "Changed rules: a preset or a TOML file.  [default: --base]")

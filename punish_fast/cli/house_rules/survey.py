@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.arena.survey.results_file import ResultsFile
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
-from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, option, verb
+from punish_fast.cli.frame.options import ComputeOptions, PictureOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_inputs
 from punish_fast.cli.frame.progress import interrupt_note, watch_jobs
 from punish_fast.cli.frame.report import CheckError, UsageError, count, print_report, say
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from punish_fast.arena.survey.studies import PointResult
 
 
-class SurveyOptions(ComputeOptions):
+class SurveyOptions(PictureOptions, ComputeOptions):
     """Options of ``survey``."""
 
     survey: Path = argument("SURVEY.toml", "File that lists the games to solve: rules, enemies and objectives.")

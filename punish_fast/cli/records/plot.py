@@ -9,7 +9,7 @@ JSON keys:
 from pathlib import Path
 from typing import Literal
 
-from punish_fast.cli.frame.options import argument, option, verb
+from punish_fast.cli.frame.options import PictureOptions, argument, option, verb
 from punish_fast.cli.frame.outputs import default_output
 from punish_fast.cli.frame.report import UsageError, count, say
 from punish_fast.cli.records.selection import SelectionOptions
@@ -17,7 +17,7 @@ from punish_fast.cli.records.selection import SelectionOptions
 PlotName = Literal["all", "durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups"]
 
 
-class RecordsPlotOptions(SelectionOptions):
+class RecordsPlotOptions(PictureOptions, SelectionOptions):
     """Options of ``records plot``."""
 
     kind: PlotName = argument(
@@ -37,19 +37,17 @@ class RecordsPlotOptions(SelectionOptions):
     stage="plot",
 )
 def plot(options: RecordsPlotOptions) -> None:
-    """Plot recorded games, as PNG or SVG."""
+    """Plot recorded games, as PNG, SVG or PDF."""
     from punish_fast.records.database import RecordsError
     from punish_fast.records.plots import PLOTS, draw
     from punish_fast.records.summary import read_results
-    from punish_fast.runtime.figures import check_picture
 
     results = read_results(options.database, options.selection())
     files = _files(options, list(PLOTS))
     options.check_outputs(*files.values(), sources=[options.database])
-    for file in files.values():
-        check_picture(file)
-        if options.output is None:
-            default_output(file)
+    options.check_pictures(*files.values())
+    for file in files.values() if options.output is None else ():
+        default_output(file)
     written = []
     for kind, file in files.items():
         try:
@@ -69,7 +67,7 @@ def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:
     if options.kind != "all":
         return {options.kind: options.output or Path(f"{options.kind}.png")}
     folder = options.output or Path()
-    if folder.is_file() or folder.suffix.lower() in (".png", ".svg"):
+    if folder.is_file() or folder.suffix.lower() in (".png", ".svg", ".pdf"):
         raise UsageError(f"{folder}: all plots need a folder; to write one plot, name the plot, such as {plots[0]}")
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from punish_fast.cli.frame.options import PlotOption, argument, option, verb
+from punish_fast.cli.frame.options import PictureOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.report import UsageError, plain
 from punish_fast.cli.records.selection import WithBotsOption, require_games
 from punish_fast.cli.strategies.arena import RealGameOptions
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from punish_fast.study.lessons import Lessons
 
 
-class LessonsOptions(RealGameOptions):
+class LessonsOptions(PictureOptions, RealGameOptions):
     """Options of ``lessons``."""
 
     agent: str = argument("AGENT", "Agent file, strategy file or built-in agent that plays both sides.")

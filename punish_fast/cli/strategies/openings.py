@@ -30,10 +30,10 @@ JSON keys:
 
 from pathlib import Path
 
-from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, option, verb
+from punish_fast.cli.frame.options import PictureOptions, PlotOption, argument, option, verb
 
 
-class OpeningsOptions(CommonOptions):
+class OpeningsOptions(PictureOptions):
     """Options of ``openings``."""
 
     agent: str = argument("AGENT", "A built-in agent, or an agent or strategy file.", default="veteran")

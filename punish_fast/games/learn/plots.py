@@ -14,7 +14,7 @@ LearningCurve = Sequence[Mapping[str, Any]]
 
 
 def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
-    """Plot the learning curve of a tabular agent to a PNG or SVG file.
+    """Plot the learning curve of a tabular agent to a PNG, SVG or PDF file.
 
     The upper panel shows the share of games won against random play, and the lower panel the share of positions played
     without a mistake.
@@ -27,7 +27,7 @@ def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
 
 
 def draw_strength(curve: LearningCurve, name: str, path: Path) -> None:
-    """Plot the learning curve of a network to a PNG or SVG file.
+    """Plot the learning curve of a network to a PNG, SVG or PDF file.
 
     The upper panel shows the shares of games won and lost against random play, by seat. The lower panel shows the mean
     points against all earlier snapshots and, if known, the share of states played without a mistake.

@@ -122,7 +122,7 @@ def test_plots_are_written(run, db):
 def test_what_cannot_be_counted_or_drawn_is_refused(run, db, monkeypatch):
     run("records", "summary", "--db", db).refused("rules: only", "exist under these rules")
     run("records", "plot", "pie", "--db", db).refused("pie", "durations")
-    run("records", "plot", "durations", "--db", db, "-o", "x.pdf").refused("x.pdf", ".png")
+    run("records", "plot", "durations", "--db", db, "-o", "x.eps").refused("x.eps", ".png")
     run("records", "plot", "--db", db, "-o", "x.png").refused("x.png", "folder")
     (db.parent / "empty.db").touch()
     run("records", "plot", "--db", "empty.db").refused("nothing to draw")
