@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
@@ -457,6 +457,7 @@ class VectorGame(Protocol):
 
     A state is encoded in ``n_words`` integers whose meaning is private to the class. After the same sequence of
     actions, the methods return the same values as the methods of `Game`. The methods do not modify their arguments.
+    The methods raise `GameError` if an argument is invalid.
     """
 
     game: Game
@@ -465,6 +466,10 @@ class VectorGame(Protocol):
     # Shape of a state's features, for example ``(2, 6, 7)`` for planes, rows and columns. The product of the entries is
     # ``game.n_features``. If the shape has length 1, the features have no spatial structure.
     feature_shape: tuple[int, ...]
+
+    @property
+    def unchecked(self) -> Self:
+        """The same game without checks, for valid states and legal actions. Others could crash the process."""
 
     def initial(self, n: int) -> np.ndarray:
         """Return ``n`` copies of the initial state, uint64 ``[n, n_words]``.
@@ -550,21 +555,6 @@ class VectorGame(Protocol):
             >>> states, returns, over = games.step(games.initial(2), [4, 0])
             >>> over.tolist()
             [False, False]
-        """
-
-    def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the result of `step` for actions that are known to be legal, without checking them.
-
-        Args:
-            states: Nonterminal states, uint64 ``[n, n_words]``.
-            actions: Legal action in each state, integer ``[n]``.
-
-        Examples:
-            >>> from punish_fast.games import make_game, vector_game
-            >>> games = vector_game(make_game("tictactoe"))
-            >>> states, returns, over = games.advance(games.initial(2), [4, 0])
-            >>> returns.tolist()
-            [[0.0, 0.0], [0.0, 0.0]]
         """
 
 

@@ -1,12 +1,16 @@
 """Implementations of `contract.VectorGame`, by kernels on encoded states or by an enumeration of all states."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from copy import copy
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from punish_fast.games.contract import Game, GameError, VectorChanceGame
 from punish_fast.games.enumeration.positions import enumerate_positions
+from punish_fast.runtime.errors import shown
+from punish_fast.runtime.limits import require_memory
 
 
 class GameKernels(NamedTuple):
@@ -23,31 +27,80 @@ class GameKernels(NamedTuple):
     # arrays: the next states, int64 [n, n_words], the returns, float32 [n, n_players], and a mask of games that are
     # over, bool [n].
     step: Callable[..., Any]
+    consistent: Callable[..., Any]  # True if the rules allow the fields of a state together, bool [n]
 
 
 class _CheckedGame:
-    """Base class of vector games whose public methods check states and actions."""
+    """Base class of vector games whose public methods check states and actions.
+
+    Kernels do not check indices, so an invalid state could crash the process. Subclasses implement `_step`, a `step`
+    without checks.
+    """
+
+    is_checked = True
+
+    @cached_property
+    def unchecked(self) -> Self:
+        """The same game without checks."""
+        other = copy(self)
+        other.is_checked = False
+        return other
 
     def checked(self: Any, states: np.ndarray) -> np.ndarray:
-        """Return ``states``. Raise `GameError` if the dtype or shape is wrong, because kernels do not check indices."""
-        if np.shape(states)[1:] != (self.n_words,) or np.asarray(states).dtype.kind not in "iu":
+        """Return ``states``, or raise `GameError` unless they are states of the game."""
+        if not self.is_checked:
+            return states
+        array = as_integers(states)
+        if array is None or array.shape[1:] != (self.n_words,):
             raise GameError(f"states: must be an array uint64 [n, {self.n_words}], as returned by initial and step")
-        return states
+        if not (known := self.are_states(array)).all():
+            raise GameError(f"states: row {known.argmin()} is not a state of {self.game.name}")
+        return array
+
+    def initial(self: Any, n: int) -> np.ndarray:
+        """Return ``n`` initial states. Raise `GameError` if ``n`` is not a number of states."""
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise GameError(f"n: {shown(n)} is not allowed; it must be an integer of at least 0")
+        require_memory(8 * self.n_words * int(n), f"n: {n:,} states")
+        return np.tile(self.first, (n, 1))
 
     def step(self: Any, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take a legal action in each state. Raise `GameError` if a state or an action is invalid."""
-        n_actions, rows = self.game.n_actions, np.arange(len(self.checked(states)))
-        actions = np.asarray(actions, None if np.size(actions) else np.int64)
-        allowed = np.zeros((len(states), n_actions), np.bool_)
-        allowed[:, : self.n_moves] = self.legal(states)
-        if isinstance(self, VectorChanceGame):
-            allowed |= self.probabilities(states) > 0
-        if actions.shape != rows.shape or actions.dtype.kind not in "iu":
-            raise GameError(f"actions: must be {len(rows)} integers, one for each state")
-        wrong = (actions < 0) | (actions >= n_actions) | ~allowed[rows, actions % n_actions]
-        if wrong.any():
-            raise GameError(f"actions: {actions[wrong][0]} is illegal in state {wrong.argmax()}")
-        return self.advance(states, actions)  # type: ignore[no-any-return]
+        if self.is_checked:
+            states, fast = self.checked(states), self.unchecked
+            allowed = np.zeros((len(states), self.game.n_actions), np.bool_)
+            allowed[:, : self.n_moves] = fast.legal(states)
+            if isinstance(self, VectorChanceGame):
+                allowed |= fast.probabilities(states) > 0
+            actions = checked_actions(actions, allowed, "state")
+        return self._step(states, actions)  # type: ignore[no-any-return]
+
+
+def checked_actions(actions: Any, allowed: np.ndarray, row: str, ignored: np.ndarray | bool = False) -> np.ndarray:
+    """Return ``actions`` as an array, integer ``[n]``, or raise `GameError` if an action is not allowed.
+
+    ``allowed``, bool ``[n, n_actions]``, is a mask of the allowed actions. ``row`` names a row in messages, and
+    ``ignored``, bool ``[n]``, is True for rows whose actions do not matter.
+    """
+    chosen, (n, n_actions) = as_integers(actions), allowed.shape
+    if chosen is None or chosen.shape != (n,):
+        raise GameError(f"actions: must be {n} integers, one for each {row}")
+    wrong = ((chosen < 0) | (chosen >= n_actions) | ~allowed[np.arange(n), chosen % n_actions]) & ~np.asarray(ignored)
+    if wrong.any():
+        first = int(wrong.argmax())
+        legal = ", ".join(map(str, np.flatnonzero(allowed[first])))
+        told = f"legal: {legal}" if legal else "the game is over"
+        raise GameError(f"actions: {chosen[first]} is illegal in {row} {first}; {told}")
+    return chosen
+
+
+def as_integers(values: Any) -> np.ndarray | None:
+    """Convert a sequence of integers to an array, or return None if it contains anything else."""
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return array if array.dtype.kind in "iu" else None if array.size else array.astype(np.int64)
 
 
 class PackedGame(_CheckedGame):
@@ -69,11 +122,11 @@ class PackedGame(_CheckedGame):
         """
         self.game, self.n_words, self.n_moves = game, len(first), n_moves
         self.feature_shape = feature_shape or (game.n_features,)
-        self.kernels, self.rules, self._first = kernels, rules, first.astype(np.uint64)
+        self.kernels, self.rules, self.first = kernels, rules, first.astype(np.uint64)
 
-    def initial(self, n: int) -> np.ndarray:
-        """Return ``n`` initial states."""
-        return np.tile(self._first, (n, 1))
+    def are_states(self, states: np.ndarray) -> np.ndarray:
+        """Return True for states that the rules allow, bool ``[n]``. Some of these states might not be reachable."""
+        return filled(self.kernels.consistent, states, np.bool_)
 
     def player(self, states: np.ndarray) -> np.ndarray:
         """Return the player to move or `CHANCE`."""
@@ -87,12 +140,12 @@ class PackedGame(_CheckedGame):
         """Return the features of states, float32 ``[n, n_features]``."""
         return filled(self.kernels.features, self.checked(states), np.float32, (self.game.n_features,))
 
-    def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the result of `step` for actions that are known to be legal."""
+    def _step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the result of `step` without checks."""
         n = len(states)
         after, returns = np.empty((n, self.n_words), np.int64), np.empty((n, self.game.n_players), np.float32)
         ended = np.empty(n, np.bool_)
-        words, chosen = signed(self.checked(states)), np.ascontiguousarray(actions, np.int64)
+        words, chosen = signed(states), np.ascontiguousarray(actions, np.int64)
         self.kernels.step(words, chosen, *self.rules, after, returns, ended)
         return after.view(np.uint64), returns, ended
 
@@ -122,6 +175,7 @@ class VectorPositions(_CheckedGame):
     """A `contract.VectorBoardGame` that encodes a state as its index among all reachable states."""
 
     n_words = 1
+    first = np.zeros(1, np.uint64)
 
     def __init__(self, game: Game, feature_shape: tuple[int, ...] | None = None) -> None:
         self.game, self.n_moves = game, game.n_actions
@@ -133,31 +187,24 @@ class VectorPositions(_CheckedGame):
         self._player = np.array([game.player(state) for state in positions.states], dtype=np.int8)
         self._returns = np.array([game.returns(state) for state in positions.states], dtype=np.float32)
 
-    def initial(self, n: int) -> np.ndarray:
-        """Return ``n`` initial states."""
-        return np.zeros((n, self.n_words), dtype=np.uint64)
-
-    def _numbers(self, states: np.ndarray) -> np.ndarray:
-        """Return the indices of states. Raise `GameError` if a state does not exist."""
-        numbers = self.checked(states)[:, 0].astype(np.uint64)
-        if (wrong := numbers >= len(self.positions)).any():
-            raise GameError(f"states: {states[wrong][0, 0]} is not from 0 to {len(self.positions) - 1}")
-        return numbers
+    def are_states(self, states: np.ndarray) -> np.ndarray:
+        """Return True for indices of reachable states, bool ``[n]``."""
+        return np.asarray((states[:, 0] >= 0) & (states[:, 0] < len(self.positions)))
 
     def player(self, states: np.ndarray) -> np.ndarray:
         """Return the player to move."""
-        return np.asarray(self._player[self._numbers(states)])
+        return np.asarray(self._player[self.checked(states)[:, 0]])
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """Return a mask of the legal actions, bool ``[n, n_moves]``."""
-        return np.asarray(self._row[self._numbers(states)] != _NONE)
+        return np.asarray(self._row[self.checked(states)[:, 0]] != _NONE)
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """Return the features of states, float32 ``[n, n_features]``."""
-        return np.asarray(self._features[self._numbers(states)])
+        return np.asarray(self._features[self.checked(states)[:, 0]])
 
-    def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the result of `step` for actions that are known to be legal."""
+    def _step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the result of `step` without checks."""
         number = self.positions.after[self._row[states[:, 0], actions]]
         after = number.astype(np.uint64)[:, np.newaxis]
         return after, self._returns[number], self.positions.is_terminal[number]
