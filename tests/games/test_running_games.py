@@ -1,0 +1,90 @@
+"""Games that run simultaneously, with chance events drawn."""
+
+import numpy as np
+import pytest
+
+from punish_fast.games.contract import GameError
+from punish_fast.games.episodes import random_mover
+from punish_fast.games.registry import GAMES, make_game, vector_game
+from punish_fast.games.running_games import RunningGames
+
+VECTORS = {name: vector_game(make_game(name, {"limit": 3} if name == "tapnswap" else {})) for name in GAMES}
+
+
+def some_steps(games, n_steps, seed):
+    """Choose random legal actions and restart finished games. Return the states, and the returns of finished games."""
+    rng, states, returns = np.random.default_rng(seed), [], []
+    for _ in range(n_steps):
+        games.step(random_mover(games.states, games.legal, rng))
+        states.append(games.states)
+        over = games.is_over
+        returns.append(games.returns[over])
+        games.restart(over)
+    return np.array(states), np.concatenate(returns)
+
+
+@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
+def test_a_player_is_to_move_until_the_game_is_over(vector):
+    games, rng = RunningGames(vector, 50, seed=1), np.random.default_rng(2)
+    for _ in range(120):
+        live = ~games.is_over
+        assert (games.player[live] >= 0).all()
+        assert np.array_equal(games.legal, vector.legal(games.states))
+        assert np.array_equal(games.legal.any(axis=1), live)
+        assert np.array_equal(games.features(), vector.features(games.states))
+        assert not games.returns[live].any()
+        games.step(random_mover(games.states, games.legal, rng))
+    assert (~live).any()
+
+
+@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
+def test_seeds_determine_games(vector):
+    first, second = (some_steps(RunningGames(vector, 20, seed=4), 30, seed=5) for _ in range(2))
+    assert np.array_equal(first[0], second[0])
+    if hasattr(vector, "probabilities"):
+        assert not np.array_equal(first[0], some_steps(RunningGames(vector, 20, seed=6), 30, seed=5)[0])
+
+
+def test_random_games_end_as_often_as_known():
+    _, returns = some_steps(RunningGames(VECTORS["tictactoe"], 500), 60, seed=7)
+    # The exact probabilities of both players' wins are 0.5849 and 0.2881.
+    shares = (returns == 1).mean(axis=0)
+    assert shares == pytest.approx([0.5849, 0.2881], abs=4 * 0.5 / np.sqrt(len(returns)))
+
+
+def test_only_chosen_games_move():
+    games = RunningGames(VECTORS["connect4"], 3)
+    games.step(np.array([3, 9, 9]), np.array([True, False, False]))
+    assert games.player.tolist() == [1, 0, 0]
+    games.step(np.array([3, 3, 3]), np.zeros(3, bool))
+    assert games.player.tolist() == [1, 0, 0]
+    games.restart(np.array([True, True, False]))
+    assert games.player.tolist() == [0, 0, 0]
+
+
+def test_invalid_arguments_are_refused_and_change_nothing():
+    games = RunningGames(VECTORS["connect4"], 2)
+    for actions, message in (
+        ([0, 7], "actions: 7 is illegal in game 1; legal: 0, 1, 2, 3, 4, 5, 6"),
+        ([-1, 0], "actions: -1 is illegal in game 0; legal: 0, 1"),
+        ([0.0, 0.0], "actions: must be 2 integers, one for each game"),
+        ([0], "actions: must be 2 integers"),
+        (None, "actions: must be 2 integers"),
+    ):
+        with pytest.raises(GameError, match=message):
+            games.step(actions)
+    for mask in ([True], [1, 0], "all"):
+        with pytest.raises(GameError, match=r"which: .* is not allowed; it must be bool \(2,\)"):
+            games.restart(mask)
+    for column in (0, 1, 0, 1, 0, 1, 0):
+        games.step([column, 3], np.array([True, False]))
+    assert (games.is_over.tolist(), games.returns.tolist()) == ([True, False], [[1, -1], [0, 0]])
+    with pytest.raises(GameError, match="actions: 2 is illegal in game 0; the game is over"):
+        games.step([2, 2], np.array([True, True]))
+    games.step([99, 2])
+    assert games.player[1] == 1
+    with pytest.raises(GameError, match="n: -3 is not allowed"):
+        RunningGames(VECTORS["gwent"], -3)
+    games.legal[:] = True
+    games.states[:] = 0
+    assert not games.legal[0].any()
