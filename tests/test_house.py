@@ -19,6 +19,7 @@ STACK = (
     "cli",
     "web",
     "play",
+    "envs",
     "arena",
     "study",
     "games",
@@ -47,12 +48,14 @@ HOMES = {
     "pydantic": {"web"},
     "starlette": {"web"},
     "uvicorn": {"web"},
+    "gymnasium": {"envs"},
+    "pettingzoo": {"envs"},
     "matplotlib": {"arena", "enemies", "games", "records", "runtime", "study"},
 }
 # Imports that a room may have: mdp imports no game, and the other games import nothing of the card game.
 BLIND = {"mdp": {"mdp", "runtime"}, "games": set(STACK) - {"punish", "duel", "enemies", "records", "equilibrium"}}
 # Rooms that do not name another game.
-PUNISH_ROOMS = set(STACK) - {"cli", "web", "play", "games"}
+PUNISH_ROOMS = set(STACK) - {"cli", "web", "play", "envs", "games"}
 # The one module that owns the decorators.
 OWNER = "runtime/_jit.py"
 # Kernels whose loops take arrays by themselves: Numba counts references wherever an array is taken out of a tuple.
@@ -69,8 +72,8 @@ LAZY = "runtime/lazy_modules.py"
 # Folders and files of rooms, from the ground to the top: each imports only those before it.
 FLOORS = {"mdp": ("arrays", "model", "graph", "chain", "bounds", "methods", "ladder", "objectives", "conversion")}
 # Packages for other games, which the rest of the package does not need, and the files that offer them.
-WING = ("punish_fast.games", "punish_fast.play.games", "punish_fast.cli.games")
-DOORS = {"cli/installation/warmup.py", "cli/playing/serve.py"}
+WING = ("punish_fast.games", "punish_fast.play.games", "punish_fast.envs.games", "punish_fast.cli.games")
+DOORS = {"cli/installation/warmup.py", "cli/playing/serve.py", "envs/__init__.py"}
 # Files that stand beside the rooms.
 TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
@@ -79,6 +82,7 @@ BUDGET = {
     "cli": 5300,
     "web": 1400,
     "play": 2300,
+    "envs": 350,
     "arena": 1300,
     "study": 850,
     "games": 5650,

@@ -1,0 +1,162 @@
+"""Other games as environments of Gymnasium: one learner against opponents, in many games or in one."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+
+from punish_fast.envs.batch import BatchEnv, OneGameEnv
+from punish_fast.games.contract import Game, GameError, Mover, VectorGame
+from punish_fast.games.episodes import PLAY_TEMPERATURE, ValueMover, random_mover
+from punish_fast.games.registry import make_game, vector_game
+from punish_fast.games.running_games import RunningGames
+from punish_fast.runtime.errors import check_allowed, is_whole, shown
+
+
+def features_space(vector: VectorGame) -> spaces.Box:
+    """Return the space of a game's features. Most features are at most 1."""
+    return spaces.Box(0.0, 2.0, vector.feature_shape, np.float32)
+
+
+def _mover(opponent: Mover | str, game: Game) -> Mover:
+    if not isinstance(opponent, str):
+        return opponent
+    if opponent == "random":
+        return random_mover
+    if opponent == "trained":
+        from punish_fast.games.evaluated_agents import trained_values
+
+        return ValueMover(trained_values(game)[1], 0.0 if game.is_open else PLAY_TEMPERATURE)
+    if Path(opponent).suffix == ".h5":
+        from punish_fast.games.learn.agent_file import load_agent
+        from punish_fast.games.learn.qlearning import QLearner
+
+        agent = load_agent(Path(opponent), game)
+        if not isinstance(agent, QLearner):
+            return ValueMover(agent.values_of(agent.weights), 0.0 if game.is_open else PLAY_TEMPERATURE)
+    raise GameError(f"opponent: {shown(opponent)} is not allowed; use random, trained, a network's .h5 file or a mover")
+
+
+class GameVectorEnv(BatchEnv):
+    """Many simultaneous games of one learner against opponents.
+
+    Opponents and chance move until the learner is to move. Observations are the features of the game for the learner.
+
+    Attributes:
+        game: Rules of the game.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        game: str = "connect4",
+        opponent: Mover | str = "random",
+        seat: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        **options: Any,
+    ) -> None:
+        """Build the games.
+
+        Args:
+            num_envs: Number of games.
+            game: ``"tapnswap"``, ``"tictactoe"``, ``"connect4"``, ``"incan-gold"`` or ``"gwent"``.
+            opponent: Player in all other seats: ``"random"``, ``"trained"`` (the network in the package), the file of a
+                network, or a function of encoded states, masks of legal actions and a random generator that returns
+                actions.
+            seat: Seat of the learner, from 0. By default, the seats are drawn at random.
+            autoreset_mode: Automatic reset: ``"NextStep"``, ``"SameStep"`` or ``"Disabled"``.
+            **options: Options of the rules, such as ``limit`` for TapnSwap.
+
+        Raises:
+            ArgumentError: If ``num_envs`` or ``autoreset_mode`` is invalid.
+            GameError: If the game, an option, the opponent or the seat is invalid.
+            ReadError: If the opponent's file is invalid or is for another game.
+
+        Examples:
+            >>> from punish_fast.envs import GameVectorEnv
+            >>> games = GameVectorEnv(num_envs=3, game="tictactoe", seat=0)
+            >>> observations, info = games.reset(seed=0)
+            >>> observations.shape, info["action_mask"][0].tolist()
+            ((3, 2, 3, 3), [1, 1, 1, 1, 1, 1, 1, 1, 1])
+        """
+        self.game = make_game(game, options)
+        self._vector, self._seat = vector_game(self.game), seat
+        self._opponent = _mover(opponent, self.game)
+        n_players = self.game.n_players
+        check_allowed(
+            seat is None or is_whole(seat, 0, n_players - 1), GameError, "seat", shown(seat), f"below {n_players}"
+        )
+        super().__init__(num_envs, features_space(self._vector), self._vector.n_moves, autoreset_mode)
+
+    def _begin(self, seed: int) -> None:
+        self._random = np.random.default_rng([seed, 1])  # not the random numbers of chance events
+        self._games = RunningGames(self._vector, self.num_envs, seed)
+        self._seats = np.zeros(self.num_envs, dtype=np.int8)
+        self._seat_learners(np.ones(self.num_envs, dtype=np.bool_))
+
+    def _restart(self, which: np.ndarray) -> None:
+        self._games.restart(which)
+        self._seat_learners(which)
+
+    def _seat_learners(self, which: np.ndarray) -> None:
+        n, n_players = int(which.sum()), self.game.n_players
+        self._seats[which] = self._random.integers(n_players, size=n) if self._seat is None else self._seat
+        self._move_opponents()
+
+    def _advance(self, actions: np.ndarray) -> None:
+        self._games.step(actions)
+        self._move_opponents()
+
+    def _move_opponents(self) -> None:
+        """Let the opponents move until the learner is to move in all games that are not over."""
+        games = self._games
+        while (waits := (games.player != self._seats) & ~games.is_over).any():
+            actions = np.zeros(self.num_envs, dtype=np.int64)
+            actions[waits] = self._opponent(games.states[waits], games.legal[waits], self._random)
+            games.step(actions, waits)
+
+    def _rewards(self) -> np.ndarray:
+        return np.asarray(self._games.returns[np.arange(self.num_envs), self._seats], dtype=np.float64)
+
+    def _observe(self) -> np.ndarray:
+        return np.asarray(self._games.features().reshape(self.observation_space.shape))
+
+    def action_masks(self) -> np.ndarray:
+        """Return a mask of the learner's legal actions, bool ``[num_envs, n_actions]``."""
+        return np.asarray(self._games.legal)
+
+
+class GameEnv(OneGameEnv):
+    """One game of one learner against opponents.
+
+    Attributes:
+        games: The game, as an environment of one game.
+    """
+
+    def __init__(
+        self, game: str = "connect4", opponent: Mover | str = "random", seat: int | None = None, **options: Any
+    ) -> None:
+        """Build the game.
+
+        Args:
+            game: ``"tapnswap"``, ``"tictactoe"``, ``"connect4"``, ``"incan-gold"`` or ``"gwent"``.
+            opponent: Player in all other seats: ``"random"``, ``"trained"`` (the network in the package), the file of a
+                network, or a function of encoded states, masks of legal actions and a random generator that returns
+                actions.
+            seat: Seat of the learner, from 0. By default, the seats are drawn at random.
+            **options: Options of the rules, such as ``limit`` for TapnSwap.
+
+        Raises:
+            GameError: If the game, an option, the opponent or the seat is invalid.
+            ReadError: If the opponent's file is invalid or is for another game.
+
+        Examples:
+            >>> from punish_fast.envs import GameEnv
+            >>> game = GameEnv("tapnswap", limit=3)
+            >>> observation, info = game.reset(seed=1)
+            >>> observation.shape, info["action_mask"].tolist()
+            ((12,), [1, 0, 0, 0, 1, 0])
+        """
+        super().__init__(GameVectorEnv(1, game, opponent, seat, AutoresetMode.DISABLED, **options))

@@ -1,0 +1,221 @@
+"""Punish as environments of Gymnasium and PettingZoo."""
+
+from functools import lru_cache
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from pettingzoo import ParallelEnv
+
+from punish_fast.arena.players import Player, require_support
+from punish_fast.duel.batch import GameBatch
+from punish_fast.duel.graph import GameGraph
+from punish_fast.envs.batch import BatchEnv, Info, OneGameEnv, SeveralLearners
+from punish_fast.punish.encoding import Encoding, encode
+from punish_fast.punish.rules import Rules, load_rules, true_rules
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.runtime.errors import ArgumentError, check_allowed
+
+
+@lru_cache(maxsize=2)
+def _tables(rules: Rules, information: str) -> tuple[GameGraph, Encoding]:
+    """Return the graph of a game and the encoding of its states."""
+    space = StateSpace(rules, information)
+    return GameGraph(space), encode(space)
+
+
+def _observation_space(encoding: Encoding) -> spaces.Box:
+    return spaces.Box(0, encoding.maximum, dtype=np.uint8)
+
+
+def _rules_of(rules: Rules | str | None, player: Player) -> Rules:
+    """Return the rules of a game with the true redeal. Raise an error if the player does not support them."""
+    given = load_rules(rules) if isinstance(rules, str) else rules
+    chosen = true_rules(given or player.rules or load_rules("tabletop"))
+    require_support(player, chosen)
+    return chosen
+
+
+class PunishVectorEnv(BatchEnv):
+    """Many simultaneous games of Punish against one opponent.
+
+    Observations and actions are those of `punish_fast.encode`.
+
+    Attributes:
+        encoding: Names of the columns of observations and of the actions.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponent: str = "veteran",
+        rules: Rules | str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        """Build the games.
+
+        Args:
+            num_envs: Number of games.
+            opponent: Built-in player, or file of an agent or strategy. The suffix ``@T`` sets a temperature.
+            rules: Rules, the name of a preset, or a file. By default, the rules of the opponent's file, otherwise
+                ``"tabletop"``.
+            autoreset_mode: Automatic reset: ``"NextStep"``, ``"SameStep"`` or ``"Disabled"``.
+
+        Raises:
+            ArgumentError: If ``num_envs`` or ``autoreset_mode`` is invalid.
+            PlayerError: If the opponent is unknown.
+            ReadError: If the opponent's file is invalid or does not match the rules.
+            RulesError: If the rules are invalid or the opponent does not support them.
+
+        Examples:
+            >>> from punish_fast.envs import PunishVectorEnv
+            >>> games = PunishVectorEnv(num_envs=3, opponent="naive", rules="tiny")
+            >>> observations, info = games.reset(seed=0)
+            >>> observations.shape, info["action_mask"].shape
+            ((3, 18), (3, 11))
+            >>> observations, rewards, over, _, info = games.step(info["action_mask"].argmax(axis=1))
+        """
+        player = Player(opponent)
+        self._graph, self.encoding = _tables(_rules_of(rules, player), player.information)
+        self._policy = player.policy(self._graph.space)
+        super().__init__(num_envs, _observation_space(self.encoding), len(self.encoding.actions), autoreset_mode)
+
+    def _begin(self, seed: int) -> None:
+        self._games = GameBatch(self._graph, self.num_envs, seed)
+
+    def _restart(self, which: np.ndarray) -> None:
+        self._games.deal(which)
+
+    def _advance(self, actions: np.ndarray) -> None:
+        self._games.step(actions, self._games.sample(self._policy, seat=1))
+
+    def _rewards(self) -> np.ndarray:
+        return np.asarray(self._games.result, dtype=np.float64)
+
+    def _observe(self) -> np.ndarray:
+        return np.asarray(self.encoding.features[self._games.observe(seat=0)])
+
+    def action_masks(self) -> np.ndarray:
+        """Return a mask of the learner's legal actions, bool ``[num_envs, 11]``."""
+        return np.asarray(self.encoding.mask[self._games.observe(seat=0)])
+
+
+class PunishEnv(OneGameEnv):
+    """One game of Punish against an opponent."""
+
+    def __init__(self, opponent: str = "veteran", rules: Rules | str | None = None) -> None:
+        """Build the game.
+
+        Args:
+            opponent: Built-in player, or file of an agent or strategy. The suffix ``@T`` sets a temperature.
+            rules: Rules, the name of a preset, or a file. By default, the rules of the opponent's file, otherwise
+                ``"tabletop"``.
+
+        Raises:
+            PlayerError: If the opponent is unknown.
+            ReadError: If the opponent's file is invalid or does not match the rules.
+            RulesError: If the rules are invalid or the opponent does not support them.
+
+        Examples:
+            >>> from punish_fast.envs import PunishEnv
+            >>> game, is_over = PunishEnv("naive", rules="tiny"), False
+            >>> observation, info = game.reset(seed=0)
+            >>> while not is_over:
+            ...     observation, reward, is_over, _, info = game.step(int(info["action_mask"].argmax()))
+            >>> reward
+            -1.0
+        """
+        super().__init__(PunishVectorEnv(1, opponent, rules, AutoresetMode.DISABLED))
+
+
+class PunishParallelEnv(SeveralLearners, ParallelEnv[str, Info, int]):
+    """One game of Punish for two learners, ``"player_0"`` and ``"player_1"``.
+
+    Observations are dictionaries with the ``"observation"`` and the ``"action_mask"`` of a player.
+
+    Attributes:
+        encoding: Names of the columns of observations and of the actions.
+    """
+
+    metadata = {"name": "punish_v0", "render_modes": [], "is_parallelizable": True}  # noqa: RUF012
+
+    def __init__(self, rules: Rules | str = "tabletop", information: str = "memoryless") -> None:
+        """Build the game.
+
+        Args:
+            rules: Rules, the name of a preset, or a file.
+            information: Name of the information model of both players, such as ``"memory"``.
+
+        Raises:
+            RulesError: If the rules are invalid.
+            InformationError: If the information model is unknown.
+
+        Examples:
+            >>> from punish_fast.envs import PunishParallelEnv
+            >>> game = PunishParallelEnv("tiny")
+            >>> observations, _ = game.reset(seed=0)
+            >>> actions = {name: int(seen["action_mask"].argmax()) for name, seen in observations.items()}
+            >>> observations, rewards, _, _, _ = game.step(actions)
+            >>> rewards
+            {'player_0': 0.0, 'player_1': 0.0}
+        """
+        self._graph, self.encoding = _tables(_rules_of(rules, Player("random")), information)
+        self._name_players(2, _observation_space(self.encoding), len(self.encoding.actions))
+        self._games = GameBatch(self._graph, 1, seed=int(np.random.default_rng().integers(2**63)))
+
+    def reset(self, seed: int | None = None, options: Info | None = None) -> tuple[Info, Info]:  # noqa: ARG002
+        """Begin a new game.
+
+        Args:
+            seed: Random seed. By default, continue the random numbers of the previous game.
+            options: Not used.
+
+        Returns:
+            Observation of each player, and dictionaries with the mask of legal actions, int8 ``[11]``, as
+            ``"action_mask"``.
+        """
+        self.agents = self.possible_agents.copy()
+        if seed is None:
+            self._games.deal()
+        else:
+            self._games = GameBatch(self._graph, 1, seed)
+        return self._observe()
+
+    def step(self, actions: dict[str, int]) -> tuple[Info, Info, Info, Info, Info]:
+        """Play a breath.
+
+        Args:
+            actions: Legal action of each player.
+
+        Returns:
+            Dictionaries of observations, rewards (1 for a win, -1 for a loss, otherwise 0), flags of the end, flags of
+            truncation (always False), and masks as in `reset`.
+
+        Raises:
+            ArgumentError: If the game is over or has not begun, or an action is missing or illegal.
+        """
+        names = self.possible_agents
+        if not self.agents:
+            raise ArgumentError("step: the game is over or has not begun; call reset first")
+        check_allowed(
+            set(actions) == set(names), ArgumentError, "actions", sorted(actions), f"for {' and '.join(names)}"
+        )
+        self._games.step(*(np.array([actions[name]]) for name in names))
+        result, is_over = float(self._games.result[0]), bool(self._games.is_over[0])
+        observations, infos = self._observe()
+        if is_over:
+            self.agents = []
+        ends = dict.fromkeys(names, is_over), dict.fromkeys(names, False)
+        return observations, dict(zip(names, (result, -result), strict=True)), *ends, infos
+
+    def _observe(self) -> tuple[Info, Info]:
+        observations, infos = {}, {}
+        for seat, name in enumerate(self.possible_agents):
+            row = int(self._games.observe(seat)[0])
+            mask = self.encoding.mask[row].astype(np.int8)
+            observations[name] = {"observation": self.encoding.features[row].copy(), "action_mask": mask}
+            infos[name] = {"action_mask": mask.copy()}
+        return observations, infos
+
+    def render(self) -> None:
+        """Do nothing, because there are no render modes."""
