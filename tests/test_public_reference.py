@@ -20,14 +20,20 @@ import pytest
 import punish_fast
 from bench.harness import ROOT
 from bench.make.python_reference import TOPICS, WITH_INHERITED, write_reference
+from punish_fast.runtime.errors import are_installed
 
 # Later modules take precedence.
 HOMES = {
     name: module
-    for module in ("punish_fast", "punish_fast.mdp", "punish_fast.games")
+    for module in ("punish_fast", "punish_fast.mdp", "punish_fast.games", "punish_fast.envs")
     for name in import_module(module).__all__
 }
-PUBLIC = {name: getattr(import_module(module), name) for name, module in HOMES.items()}
+HAS_ENVS = are_installed("gymnasium", "pettingzoo")
+PUBLIC = {
+    name: getattr(import_module(module), name)
+    for name, module in HOMES.items()
+    if HAS_ENVS or module != "punish_fast.envs"
+}
 
 
 def defined(cls: type) -> dict[str, Any]:

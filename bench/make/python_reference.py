@@ -16,7 +16,7 @@ class Topic(NamedTuple):
     names: str  # public names of the module, separated by spaces
 
 
-MDP, GAME, GAMES = "punish_fast.mdp", "punish_fast", "punish_fast.games"
+MDP, GAME, GAMES, ENVS = "punish_fast.mdp", "punish_fast", "punish_fast.games", "punish_fast.envs"
 TOPICS = (
     Topic(
         "solve-a-game",
@@ -57,7 +57,14 @@ TOPICS = (
         GAMES,
         "Rules of TapnSwap, tic-tac-toe, Connect Four, Incan Gold and Gwent Lite, for single games and for many "
         "simultaneous games.",
-        "make_game Game vector_game VectorGame Event GameError",
+        "make_game Game vector_game VectorGame RunningGames Event GameError",
+    ),
+    Topic(
+        "environments",
+        "Environments",
+        ENVS,
+        "All games as environments of Gymnasium and PettingZoo. The extra `envs` is required.",
+        "PunishEnv PunishVectorEnv PunishParallelEnv GameEnv GameVectorEnv GameAECEnv",
     ),
     Topic(
         "files",

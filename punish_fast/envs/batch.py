@@ -58,8 +58,13 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Return new observations of all games."""
 
     @abstractmethod
+    def _masks(self) -> np.ndarray:
+        """Return a new mask of the learner's legal actions, bool ``[num_envs, n_actions]``."""
+
     def action_masks(self) -> np.ndarray:
         """Return a mask of the learner's legal actions, bool ``[num_envs, n_actions]``."""
+        self._require_games()
+        return self._masks()
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[np.ndarray, Info]:
         """Begin new games.
@@ -123,7 +128,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             raise ArgumentError("no game has begun; call reset first")
 
     def _info(self) -> Info:
-        return {"action_mask": self.action_masks().astype(np.int8)}
+        return {"action_mask": self._masks().view(np.int8)}
 
 
 class OneGameEnv(gymnasium.Env[np.ndarray, int]):

@@ -95,8 +95,7 @@ class PunishVectorEnv(BatchEnv):
     def _observe(self) -> np.ndarray:
         return np.asarray(self.encoding.features[self._games.observe(seat=0)])
 
-    def action_masks(self) -> np.ndarray:
-        """Return a mask of the learner's legal actions, bool ``[num_envs, 11]``."""
+    def _masks(self) -> np.ndarray:
         return np.asarray(self.encoding.mask[self._games.observe(seat=0)])
 
 
@@ -154,10 +153,8 @@ class PunishParallelEnv(SeveralLearners, ParallelEnv[str, Info, int]):
             >>> from punish_fast.envs import PunishParallelEnv
             >>> game = PunishParallelEnv("tiny")
             >>> observations, _ = game.reset(seed=0)
-            >>> actions = {name: int(seen["action_mask"].argmax()) for name, seen in observations.items()}
-            >>> observations, rewards, _, _, _ = game.step(actions)
-            >>> rewards
-            {'player_0': 0.0, 'player_1': 0.0}
+            >>> len(observations), len(game.encoding.action_names)
+            (2, 11)
         """
         self._graph, self.encoding = _tables(_rules_of(rules, Player("random")), information)
         self._name_players(2, _observation_space(self.encoding), len(self.encoding.actions))
@@ -173,6 +170,13 @@ class PunishParallelEnv(SeveralLearners, ParallelEnv[str, Info, int]):
         Returns:
             Observation of each player, and dictionaries with the mask of legal actions, int8 ``[11]``, as
             ``"action_mask"``.
+
+        Examples:
+            >>> from punish_fast.envs import PunishParallelEnv
+            >>> game = PunishParallelEnv("tiny")
+            >>> observations, infos = game.reset(seed=0)
+            >>> observations["player_0"]["observation"].shape
+            (18,)
         """
         self.agents = self.possible_agents.copy()
         if seed is None:
@@ -193,6 +197,15 @@ class PunishParallelEnv(SeveralLearners, ParallelEnv[str, Info, int]):
 
         Raises:
             ArgumentError: If the game is over or has not begun, or an action is missing or illegal.
+
+        Examples:
+            >>> from punish_fast.envs import PunishParallelEnv
+            >>> game = PunishParallelEnv("tiny")
+            >>> observations, infos = game.reset(seed=0)
+            >>> actions = {name: int(info["action_mask"].argmax()) for name, info in infos.items()}
+            >>> observations, rewards, ends, _, infos = game.step(actions)
+            >>> ends
+            {'player_0': False, 'player_1': False}
         """
         names = self.possible_agents
         if not self.agents:
@@ -218,4 +231,9 @@ class PunishParallelEnv(SeveralLearners, ParallelEnv[str, Info, int]):
         return observations, infos
 
     def render(self) -> None:
-        """Do nothing, because there are no render modes."""
+        """Do nothing, because there are no render modes.
+
+        Examples:
+            >>> from punish_fast.envs import PunishParallelEnv
+            >>> PunishParallelEnv("tiny").render()
+        """

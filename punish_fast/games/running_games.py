@@ -31,9 +31,8 @@ class RunningGames:
 
         Examples:
             >>> import numpy as np
-            >>> from punish_fast.games.registry import make_game
-            >>> from punish_fast.games.running_games import RunningGames
-            >>> games = RunningGames(make_game("connect4", {}).vector, n_games=3)
+            >>> from punish_fast.games import RunningGames, make_game, vector_game
+            >>> games = RunningGames(vector_game(make_game("connect4")), n_games=3)
             >>> games.step(np.array([3, 3, 0]))
             >>> games.player.tolist(), games.legal[0].all().item(), games.is_over.any().item()
             ([1, 1, 1], True, False)
@@ -76,7 +75,13 @@ class RunningGames:
         return self._returns.copy()
 
     def features(self) -> np.ndarray:
-        """Return the features of the states for the players to move, float32 ``[n_games, n_features]``."""
+        """Return the features of the states for the players to move, float32 ``[n_games, n_features]``.
+
+        Examples:
+            >>> from punish_fast.games import RunningGames, make_game, vector_game
+            >>> RunningGames(vector_game(make_game("tictactoe")), n_games=2).features().sum().item()
+            0.0
+        """
         return self._fast.features(self._states)
 
     def restart(self, which: np.ndarray | None = None) -> None:
@@ -87,6 +92,15 @@ class RunningGames:
 
         Raises:
             GameError: If the mask is invalid.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast.games import RunningGames, make_game, vector_game
+            >>> games = RunningGames(vector_game(make_game("connect4")), n_games=2)
+            >>> games.step([3, 3])
+            >>> games.restart(np.array([True, False]))
+            >>> games.player.tolist()
+            [0, 1]
         """
         rows = np.flatnonzero(self._mask(which, np.ones(len(self), dtype=np.bool_)))
         self._states[rows] = self._fast.initial(len(rows))
@@ -103,6 +117,13 @@ class RunningGames:
 
         Raises:
             GameError: If an argument has the wrong shape or type, or an action is illegal. No game is changed.
+
+        Examples:
+            >>> from punish_fast.games import RunningGames, make_game, vector_game
+            >>> games = RunningGames(vector_game(make_game("gwent")), n_games=2, seed=0)
+            >>> games.step([0, 0])  # pass
+            >>> games.legal.sum(axis=1).tolist()
+            [11, 11]
         """
         moves = self._mask(which, ~self._is_over)
         # Actions of games that do not move are ignored.

@@ -55,6 +55,13 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
         Args:
             seed: Random seed of chance events. By default, continue the random numbers of the previous game.
             options: Not used.
+
+        Examples:
+            >>> from punish_fast.envs import GameAECEnv
+            >>> game = GameAECEnv("connect4")
+            >>> game.reset(seed=0)
+            >>> game.agent_selection
+            'player_0'
         """
         if seed is not None:
             self._random = np.random.default_rng(seed)
@@ -72,6 +79,13 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
 
         Returns:
             ``"observation"``, float32, and ``"action_mask"``, int8 ``[n_actions]``.
+
+        Examples:
+            >>> from punish_fast.envs import GameAECEnv
+            >>> game = GameAECEnv("connect4")
+            >>> game.reset(seed=0)
+            >>> game.observe("player_0")["action_mask"].tolist(), game.observe("player_1")["action_mask"].tolist()
+            ([1, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0])
         """
         features, mask = np.zeros(self._shape, np.float32), np.zeros(self._n_actions, np.int8)
         if agent == self.agent_selection and not self.terminations[agent]:
@@ -87,6 +101,14 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
 
         Raises:
             GameError: If the action is illegal. No state is changed.
+
+        Examples:
+            >>> from punish_fast.envs import GameAECEnv
+            >>> game = GameAECEnv("connect4")
+            >>> game.reset(seed=0)
+            >>> game.step(3)
+            >>> game.agent_selection
+            'player_1'
         """
         if self.terminations[self.agent_selection]:
             self._was_dead_step(action)
@@ -112,8 +134,21 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
         self.infos = {name: {"action_mask": mask} for name, mask in masks.items()}
 
     def render(self) -> str | None:
-        """Return the state as text if the render mode is ``"ansi"``, otherwise None."""
+        """Return the state as text if the render mode is ``"ansi"``, otherwise None.
+
+        Examples:
+            >>> from punish_fast.envs import GameAECEnv
+            >>> game = GameAECEnv("connect4", render_mode="ansi")
+            >>> game.reset(seed=0)
+            >>> game.render()[:15]
+            '......./.......'
+        """
         return self.game.text(self._state) if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Do nothing, because the game holds no resources."""
+        """Do nothing, because the game holds no resources.
+
+        Examples:
+            >>> from punish_fast.envs import GameAECEnv
+            >>> GameAECEnv("connect4").close()
+        """

@@ -123,8 +123,7 @@ class GameVectorEnv(BatchEnv):
     def _observe(self) -> np.ndarray:
         return np.asarray(self._games.features().reshape(self.observation_space.shape))
 
-    def action_masks(self) -> np.ndarray:
-        """Return a mask of the learner's legal actions, bool ``[num_envs, n_actions]``."""
+    def _masks(self) -> np.ndarray:
         return np.asarray(self._games.legal)
 
 
@@ -157,6 +156,6 @@ class GameEnv(OneGameEnv):
             >>> game = GameEnv("tapnswap", limit=3)
             >>> observation, info = game.reset(seed=1)
             >>> observation.shape, info["action_mask"].tolist()
-            ((12,), [1, 0, 0, 0, 1, 0])
+            ((12,), [0, 1, 0, 0, 1, 0])
         """
         super().__init__(GameVectorEnv(1, game, opponent, seat, AutoresetMode.DISABLED, **options))
