@@ -100,7 +100,7 @@ class Road(NamedTuple):
 
 # In the order of tests/test_house.py, where each subpackage imports only from subpackages after it.
 ROOMS = (
-    *("cli", "web", "play", "arena", "study", "games", "store"),
+    *("cli", "web", "play", "envs", "arena", "study", "games", "store"),
     *("equilibrium", "records", "enemies", "duel", "punish", "mdp", "runtime"),
 )
 ROADS = (

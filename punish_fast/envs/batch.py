@@ -34,7 +34,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.single_observation_space, self.single_action_space = observation_space, spaces.Discrete(n_actions)
         self.observation_space = batch_space(observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._games: Any = None  # None before the first reset
+        self._games: Any = None  # until the first reset
         self._was_over = np.zeros(num_envs, dtype=np.bool_)  # games that ended in an earlier step
 
     @abstractmethod

@@ -39,7 +39,7 @@ def _rules_of(rules: Rules | str | None, player: Player) -> Rules:
 class PunishVectorEnv(BatchEnv):
     """Many simultaneous games of Punish against one opponent.
 
-    Observations and actions are those of `punish_fast.encode`.
+    `punish_fast.encode` describes the observations and the actions.
 
     Attributes:
         encoding: Names of the columns of observations and of the actions.
@@ -231,7 +231,7 @@ class PunishParallelEnv(SeveralLearners, ParallelEnv[str, Info, int]):
         return observations, infos
 
     def render(self) -> None:
-        """Do nothing, because there are no render modes.
+        """Do nothing, because the game has only observations.
 
         Examples:
             >>> from punish_fast.envs import PunishParallelEnv

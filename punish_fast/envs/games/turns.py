@@ -94,10 +94,10 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
         return {"observation": features, "action_mask": mask}
 
     def step(self, action: int | None) -> None:
-        """Take an action for the player to move, or None for a player whose game is over.
+        """Take an action for the player to move.
 
         Args:
-            action: A legal action.
+            action: A legal action. After the end of the game, None.
 
         Raises:
             GameError: If the action is illegal. No state is changed.

@@ -110,7 +110,7 @@ class GameVectorEnv(BatchEnv):
         self._move_opponents()
 
     def _move_opponents(self) -> None:
-        """Let the opponents move until the learner is to move in all games that are not over."""
+        """Move for the opponents until the learner is to move in all games that are not over."""
         games = self._games
         while (waits := (games.player != self._seats) & ~games.is_over).any():
             actions = np.zeros(self.num_envs, dtype=np.int64)
