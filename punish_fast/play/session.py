@@ -179,6 +179,10 @@ class PlaySession:
         choices, self._choices = self._choices, {}
         self.events += self._match.move(choices)
 
+    def repeat(self, actions: dict[int, int]) -> None:
+        """Play the actions of all seats from an earlier game."""
+        self.events += self._match.move(actions)
+
     def undo(self) -> None:
         """Undo the last move of a user and all later moves, or raise `UndoError`."""
         if not any(is_persons for _, is_persons in self._past):

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from fastapi import HTTPException
 
+from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import HumanPlayer, PlaySession, ServedPlayer
 from punish_fast.web.limits import Client, Limits
 from punish_fast.web.table import ID_BYTES, OpenSession, Seat
@@ -76,6 +77,26 @@ class OpenSessions:
         table.seats.append(seat)
         self._seats[seat.id] = seat
         return seat
+
+    def replay(self, seat: Seat, breath: int, client: Client) -> Seat:
+        """Open a table for a finished game of Punish against an agent, beginning before a breath, counted from 1.
+
+        The cards are those of the finished game. The agent's later choices are drawn again. Raise HTTPException 409 for
+        other games, 422 if the game has no such breath, and 429 if there are too many games.
+        """
+        table, match = seat.table, seat.table.match
+        if table.clock is not None or not table.is_over or not isinstance(match, PunishMatch):
+            raise HTTPException(409, "table: only a finished game of Punish against an agent can be replayed")
+        if breath > len(match.breaths):
+            raise HTTPException(422, f"breath: {breath} is not allowed; the maximum is {len(match.breaths)}")
+        self._make_room(client)
+        again = table.player.match(table.seed, secrets.randbits(64))
+        session = PlaySession(again, table.session.seats)
+        new = OpenSession(table.player, table.temperature, session, again, table.seed, True, self._clock)
+        new.begin()
+        for before in match.breaths[: breath - 1]:
+            session.repeat(dict(enumerate(before.actions)))
+        return self._sit(new, seat.number, client)
 
     def invited(self, invitation: str) -> Seat:
         """Return the host's seat. Raise HTTPException 404 for unknown invitations, and 409 if no seat is free."""

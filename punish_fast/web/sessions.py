@@ -59,6 +59,12 @@ class Choice(Seen):
     action: int = Field(ge=0, le=99, description="One of the legal actions.")
 
 
+class Moment(_Body):
+    """Breath at which to replay a finished game."""
+
+    breath: int = Field(ge=1, description="Number of the breath before which the new game begins, from 1.")
+
+
 class Visitor(_Body):
     """Name of a user who accepts an invitation."""
 
@@ -155,6 +161,11 @@ def _add_moves(routes: APIRouter, tables: OpenSessions, recorder: GameRecorder, 
             raise UndoError("table: it is not your turn")
         found.session.undo()
         return found.shown(0)
+
+    @routes.post("/{table}/replay", status_code=201)
+    async def replay(table: TableId, moment: Moment, request: Request) -> dict[str, Any]:
+        """Open a table for a finished game against an agent, from a breath onward. The new game is not saved."""
+        return tables.replay(tables.find(table), moment.breath, request.state.client).shown(0)
 
     @routes.delete("/{table}", status_code=204)
     async def leave(table: TableId) -> Response:

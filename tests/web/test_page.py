@@ -816,6 +816,32 @@ def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
     assert page.evaluate(color) != before
 
 
+def test_the_moment_of_a_game_is_shown_and_replayed(visit):
+    each = visit(size=PHONE)
+    for seed in range(20):
+        page = choose_opponent(each, "naive")
+        page.locator(".seat-form input[inputmode]").fill(str(seed))
+        page.get_by_role("button", name="Start the game").click()
+        page.wait_for_selector(".controls")
+        play_out(page, by_clicks)
+        page.get_by_text("Judged by Nina").wait_for()
+        if page.locator(".moment").count():
+            break
+        page.get_by_role("button", name="Choose another opponent").click()
+    moment = page.locator(".moment")
+    own, better = page.locator(".compared .card").evaluate_all("(cards) => cards.map((card) => card.dataset.card)")
+    assert own in moment.locator(".hand .card").evaluate_all("(cards) => cards.map((card) => card.dataset.card)")
+    told = page.locator(".costliest .told").inner_text()
+    assert f"{better} would have won" in told
+    assert f"{own} won" in told
+    assert (each.flaws(), each.width()) == ([], PHONE["width"])
+    hand = moment.locator(".hand .card .name").all_inner_texts()
+    page.get_by_role("button", name="Replay from here").click()
+    page.wait_for_selector(".hand button.card")
+    assert page.locator(".hand button.card .name").all_inner_texts() == hand
+    by_clicks(page, 0)
+
+
 def test_a_card_is_played_by_a_flick_of_the_finger(visit):
     page = sit_down(visit(size=PHONE, has_touch=True), "Fay")
     page.get_by_text("Tap a card, or flick it up to play it at once.").wait_for()

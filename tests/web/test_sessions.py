@@ -59,10 +59,32 @@ def test_the_end_uncovers_all_cards_and_names_the_worst_choice(client, naive):
     found = client.get(f"{path}/costliest").json()
     assert (found["judge"], found["model"]) == ("Nina", naive)
     worst = found["choice"]
-    assert worst["state"] == states[worst["number"] - 1]
+    assert worst["state"] == worst["view"]["state"] == states[worst["number"] - 1]
     wins = client.get(f"/models/{naive}/why/{worst['state']}").json()["actions"]
     played = next(each["value"] for each in wins if each["action"] == worst["action"])
+    assert next(each["value"] for each in wins if each["action"] == worst["best_action"]) == wins[0]["value"]
     assert worst["loss"] == pytest.approx(max(each["value"] for each in wins) - played)
+
+
+def test_a_game_is_replayed_from_any_breath_with_the_same_cards(client, naive):
+    on = open_table(client, naive)
+    path = f"/tables/{on['table']}/replay"
+    refused = client.post(path, json={"breath": 1})
+    assert (refused.status_code, refused.json()["detail"].partition(":")[0]) == (409, "table")
+    views, table = [], on
+    while table["is_on"]:
+        views.append(table["view"])
+        table = choose(client, table, table["legal"][0]["action"]).json()
+    for breath, view in enumerate(views, 1):
+        again = client.post(path, json={"breath": breath})
+        assert again.status_code == 201, again.text
+        again = again.json()
+        assert (again["view"], again["is_on"], again["keeps"], again["names"]) == (view, True, False, on["names"])
+        assert [event["kind"] for event in again["events"]].count("reveal") == breath - 1
+        over, _ = play_out(client, again)
+        assert (over["winner"] in (0, 1), over["kept"]) == (True, None)
+    assert client.post(path, json={"breath": len(views) + 1}).status_code == 422
+    assert client.post(path, json={"breath": 0}).status_code == 422
 
 
 def test_a_seeded_game_is_that_of_the_simulator(client, naive, models):

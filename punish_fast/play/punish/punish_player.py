@@ -214,7 +214,10 @@ class PunishPlayer(Player, ServedPlayer):
     def costliest(self, game: RecordedGame, winner: bool) -> dict[str, Any] | None:
         """Return the worst choice of the winner or the loser, or None if every choice lost less than one point."""
         worst = self.judge.side(game.winner if winner else game.loser, winner).worst(1)
-        return worst[0].report() if worst else None
+        if not worst:
+            return None
+        view = self.presentation.state(worst[0].state)
+        return worst[0].report() | {"view": view, "best_action": worst[0].best}
 
     def why(self, decimal: int) -> dict[str, Any]:
         """Explain a state. Return `Explanation.report` plus ``view``, ``against`` and each action's ``policy``."""

@@ -1,6 +1,8 @@
 /** Play page: choose an opponent, and play games at a table. */
 
 import { GONE, get, pause, post, remove } from "./api.js";
+import { position } from "./board.js";
+import { card, cardOf, restCard } from "./cards.js";
 import { announce, calm, complain, h, isTouch, keyButton, percent } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
@@ -274,7 +276,6 @@ export class Seat {
     this.ending.hidden = false;
     this.ending.replaceChildren(
       h("p", {}, words),
-      this.offers("judges", this.table) ? this.costliest() : "",
       h(
         "div",
         { class: "row" },
@@ -282,6 +283,7 @@ export class Seat {
         this.reviewLink(),
         h("button", { type: "button", onclick: () => this.stand() }, this.table.friend ? "Leave" : "Choose another opponent"),
       ),
+      this.offers("judges", this.table) ? this.costliest() : "",
     );
     // Do not focus the button, so that one Enter too many does not skip the result.
     this.ending.focus();
@@ -289,10 +291,16 @@ export class Seat {
 
   /** A placeholder to be filled with the costliest choice, as judged by the server, and a link to its position. */
   costliest() {
-    const { table, names } = this.table;
+    const { table, names, rules, friend } = this.table;
     const place = h("div", { class: "costliest" });
     const fill = ({ judge, model, choice }) => {
-      const words = choice ? [`${choice.words} That cost you most. `, h("a", { href: `#/explore/${model}/${choice.state}` }, "See why")] : ["No choice of yours lost a point."];
+      const replay = () => post(`/tables/${table}/replay`, { breath: choice.number }).then((again) => this.isAt(table) && this.sitDown(again), complain);
+      const words = choice ? [
+        h("h2", {}, "The moment"),
+        h("div", { class: "moment" }, position(choice.view, rules, names[0], names[1]), compared(choice)),
+        h("div", { class: "told" }, `${choice.words} That cost you most. `, h("a", { href: `#/explore/${model}/${choice.state}` }, "See why")),
+        !friend && h("button", { type: "button", class: "replay", onclick: replay }, "Replay from here"),
+      ].filter(Boolean) : ["No choice of yours lost a point."];
       const like = judge === names[1] ? "" : `, if ${names[1]} played like ${judge}`;
       place.replaceChildren(...words, h("div", { class: "quiet small" }, `Judged by ${judge}: each chance is that of winning with the best moves from there on${like}.`));
     };
@@ -365,6 +373,12 @@ export class Seat {
     else if (!this.renderer.press(key)) return;
     event.preventDefault();
   }
+}
+
+/** The card of a choice beside the card of the best choice. */
+function compared({ action, name, best, best_action: better }) {
+  const shown = (each, words, text) => h("figure", {}, cardOf(each) === "rest" ? restCard() : card(cardOf(each)), h("figcaption", {}, words, h("strong", {}, ` ${text}`)));
+  return h("div", { class: "compared" }, shown(action, "You:", name), shown(better, "Better:", best));
 }
 
 // Return no paragraphs for games without a guide.
