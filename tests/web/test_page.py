@@ -239,7 +239,7 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
     for page in (ann, ben):
         page.locator(".costliest", has_text=re.compile("cost you most. See why|No choice of yours lost")).wait_for()
     # The judge knows nothing about a friend.
-    told = [page.locator(".costliest div").inner_text().partition(" from there on")[2] for page in (ann, ben)]
+    told = [page.locator(".costliest > .quiet").inner_text().partition(" from there on")[2] for page in (ann, ben)]
     assert told == [f", if {friend} played like Nina." for friend in ("Bert", "Ann")]
     assert [link.get_attribute("href") for link in links] == 2 * [f"#/review/{game.id}"]
     # Both want another game.
@@ -537,7 +537,7 @@ def test_a_refused_page_names_the_reason_and_can_be_tried_again(browser, address
 def test_the_coach_and_the_rules_are_a_key_away_and_on_a_phone_a_tap(visit):
     each = visit(size={"width": 390, "height": 420}, has_touch=True, is_mobile=True)
     page = sit_down(each, "Hal")
-    assert page.locator(".controls .words").inner_text() == "Tap a card."
+    assert page.locator(".controls .words").inner_text() == "Tap a card, or flick it up to play it at once."
     page.get_by_role("button", name="Rules").tap()
     dialog = page.get_by_role("dialog")
     assert dialog.evaluate("(dialog) => dialog.scrollHeight > dialog.clientHeight && dialog.scrollTop") == 0
