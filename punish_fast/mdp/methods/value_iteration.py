@@ -75,7 +75,7 @@ def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
         before = lower[:n_carried].copy()
         for layer in reversed(range(mdp.n_layers)):
             out = lower if mdp.backups.is_independent(layer) else lower.copy()
-            mdp.backups.evaluate(layer, payment, policy, lower, out)
+            mdp.backups.sweep(layer, payment, lower, out, policy)
             lower = out
         np.maximum(lower[:n] - aim.rounding, aim.floor, out=lower[:n])
         if (lower[:n_carried] >= aim.lower[:n_carried]).all():
@@ -161,9 +161,7 @@ class Iteration:
     def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
         """Back up one layer, in place if possible, and return the new values and the largest change."""
         out = v if self._backups.is_independent(layer) else v.copy()
-        if self._policy is not None:
-            return out, self._backups.evaluate(layer, payment, self._policy, v, out)
-        return out, self._backups.sweep(layer, payment, v, out)
+        return out, self._backups.sweep(layer, payment, v, out, self._policy)
 
     def _rounding(self) -> np.ndarray:
         """Return bounds on the rounding error of a backup in each layer, float64 ``[n_layers]``."""
@@ -257,8 +255,9 @@ class Layered(Iteration):
                 carried[:] = np.clip(accelerated, -self._largest, self._largest)
             self._before = carried.copy()
         for layer in reversed(range(mdp.n_layers)):
-            self.v, residual = self._back_up_layer(layer, self._payment, self.v)
-            residuals.append(residual)
+            out = self.v if self._backups.is_independent(layer) else self.v.copy()
+            residuals.append(self._backups.sweep(layer, self._payment, self.v, out, self._policy))
+            self.v = out
         self.log.residual.append(max(residuals))
         change, rounding = residuals[-1] if mdp.is_cycle else max(residuals), self._rounding()
         bound, total = self._carried_error(change, float(rounding.sum())), float(rounding.sum())

@@ -34,11 +34,13 @@ class Backups(Protocol):
     On entry, ``out`` must be equal to ``v``. It may be ``v`` itself if no state of the layer leads to that layer.
     """
 
-    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state with its best row, and return the largest absolute change."""
+    def sweep(
+        self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, policy: np.ndarray | None = None
+    ) -> float:
+        """Back up each state with its best row, and return the largest absolute change.
 
-    def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state, taking row ``r`` with probability ``policy[r]``. Return the largest absolute change."""
+        If ``policy``, float64 ``[n_rows]``, is given, take row ``r`` with probability ``policy[r]``.
+        """
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update row values and choices.

@@ -10,7 +10,6 @@ resulting bound is too large, `rounding_of_backup` reads all rows for a tighter 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -89,13 +88,17 @@ class StoredBackups:
         self._mdp = mdp
         self._data_ptr = None if mdp.data_ptr is None else mdp.data_ptr.view(np.uint64)
 
-    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
+    def sweep(
+        self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, policy: np.ndarray | None = None
+    ) -> float:
         """See `Backups.sweep`."""
-        return self._back_up(layer, _bellman.sweep, payment, v, out)
-
-    def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """See `Backups.evaluate`."""
-        return self._back_up(layer, _bellman.evaluate_policy, payment, policy, v, out)
+        chunks = self._mdp._chunks[layer]
+        residual = np.zeros(len(chunks) - 1)
+        kernel: Any = _bellman.sweep if policy is None else _bellman.evaluate_policy
+        given = () if policy is None else (policy,)
+        args = chunks, *self._settings(payment), *given, v, out, residual
+        for_each(kernel, len(residual), *args, alone=self._is_small(layer))
+        return float(residual.max(initial=0))
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """See `Backups.close`."""
@@ -110,13 +113,6 @@ class StoredBackups:
         mdp = self._mdp
         low, high = mdp._successors[layer]
         return bool(high < mdp.layer_ptr[layer] or low >= mdp.layer_ptr[layer + 1])
-
-    def _back_up(self, layer: int, kernel: Callable[..., None], payment: Payment, *arrays: np.ndarray) -> float:
-        chunks = self._mdp._chunks[layer]
-        residual = np.zeros(len(chunks) - 1)
-        args = chunks, *self._settings(payment), *arrays, residual
-        for_each(kernel, len(chunks) - 1, *args, alone=self._is_small(layer))
-        return float(residual.max(initial=0))
 
     def _is_small(self, layer: int) -> bool:
         """Return True if one thread sweeps the layer faster than other threads could start."""

@@ -70,12 +70,10 @@ class MatrixFree(Process):
         """Return True, because no layer leads to itself."""
         return True
 
-    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state with its best row, and return the largest change."""
-        return float(self._back_up(layer, RowArrays(payment.discount, v, payment.reward, values=out))[0])
-
-    def evaluate(self, layer: int, payment: Payment, policy: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state with its policy (row ``r`` has probability ``policy[r]``). Return the largest change."""
+    def sweep(
+        self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, policy: np.ndarray | None = None
+    ) -> float:
+        """Back up each state with its best row or by a policy, and return the largest change (see `Backups.sweep`)."""
         return float(self._back_up(layer, RowArrays(payment.discount, v, payment.reward, policy, values=out))[0])
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
