@@ -4,13 +4,15 @@ If a trajectory might never end, end components without rewards are collapsed fi
 """
 
 import time
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError, positive_terminals, terminal_values
+from punish_fast.mdp.graph.end_components import Quotient, collapsed
+from punish_fast.mdp.graph.qualitative import endless_error
 from punish_fast.mdp.methods.value_iteration import Jacobi, Layered
 from punish_fast.mdp.model.limits import GENERAL_METHODS, JACOBI, PRECISION, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
@@ -25,7 +27,8 @@ _PATIENCE = 1000
 _FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
 
 
-class Layers(NamedTuple):
+@dataclass(eq=False)
+class Layers:
     """Problem for sweeps over layers or ``jacobi`` sweeps: optimal values, or values of a policy."""
 
     mdp: Process
@@ -37,7 +40,7 @@ class Layers(NamedTuple):
     initial_values: np.ndarray | None = None  # float64 [n_states]
     policy: np.ndarray | None = None  # float64 [n_rows], policy to evaluate, or None to find optimal values
 
-    @property
+    @cached_property
     def is_flat(self) -> bool:
         """True if the MDP is solved without layers."""
         mdp, is_plain = self.mdp, self.method == "auto" and self.sweeps is None and self.mdp.n_layers == 1
@@ -63,36 +66,48 @@ class Layers(NamedTuple):
         """True if other rungs can solve the MDP."""
         return isinstance(self.mdp, MDP) and self.goal is not None
 
+    @property
+    def hands_over(self) -> bool:
+        """True if other rungs follow. They do not follow ``jacobi`` sweeps before these reach their limit."""
+        return self.may_fail and self.method != JACOBI
+
 
 def sweep_layers(problem: Layers) -> Exact | Unsolved:
     """Sweep until an error bound within the tolerance is proved or a limit is reached."""
+    quotient: Quotient | None = None
     try:
         iteration = _begin(problem)
     except LargeValueError as error:
-        if not problem.may_fail or problem.method == JACOBI:
+        if not problem.hands_over:
             raise
         return Unsolved(str(error))
-    if (endless := iteration.endless) is None:
-        return _swept(iteration, problem)
-    from punish_fast.mdp.graph.end_components import collapsed
-    from punish_fast.mdp.graph.qualitative import endless_error
-
-    if problem.policy is not None:
-        raise endless_error(endless, problem.mdp.names, of_policy=True)
-    if not isinstance(problem.mdp, MDP):
-        told = f"from {endless.sum():,} states play might never end"
-        raise SolveError(f"discount: {told}; without a tensor in memory, the discount must be below 1")
-    quotient = collapsed(problem.mdp, endless, pays=problem.objective == "discounted")
-    # Values of the quotient cannot be saved, because its states are sets of states.
-    limits, initial_values = replace(problem.limits, save=None), problem.initial_values
-    initial_values = None if initial_values is None else initial_values[quotient.first]
-    problem = problem._replace(mdp=quotient.mdp, limits=limits, initial_values=initial_values)
-    iteration = _begin(problem)
     if iteration.endless is not None:
-        if problem.may_fail and problem.method != JACOBI:
-            return Unsolved("runs with rewards might not end")
-        raise endless_error(iteration.endless[quotient.number], quotient.original.names)
-    outcome = _swept(iteration, problem)
+        quotient, problem = _collapsed(problem, iteration.endless)
+        iteration = _begin(problem)
+        if iteration.endless is not None:
+            if problem.hands_over:
+                return Unsolved("runs with rewards might not end")
+            raise endless_error(iteration.endless[quotient.number], quotient.original.names)
+    goal, limits = problem.goal, problem.limits
+    if not iteration.contraction.is_known and not problem.hands_over:
+        option = "sweeps" if goal is None else "method" if problem.method == JACOBI else "discount"
+        is_stored = isinstance(problem.mdp, MDP)
+        cure = "use layered with a tolerance" if is_stored else "without a tensor, use a discount below 1"
+        raise SolveError(f"{option}: play may be too long for sweeps alone; {cure}")
+    limit = limits.max_sweeps if problem.sweeps is None else problem.sweeps
+    for n_done in range(1, (min(limit, _PATIENCE) if problem.hands_over else limit) + 1):
+        begin = time.perf_counter()
+        bound = iteration.sweep()
+        iteration.log.seconds.append(time.perf_counter() - begin)
+        limits.progress(n_done, bound)
+        if limits.save is not None:
+            limits.save(iteration.v[: problem.mdp.n_states])
+        is_reached = goal is not None and (bound <= goal or iteration.is_at_floor)
+        if is_reached or limits.is_over:
+            break
+    outcome = _closed(iteration, problem, bound)
+    if quotient is None:
+        return outcome
     if not isinstance(outcome, Unsolved):
         return quotient.lifted(outcome)
     return replace(outcome, found=quotient.lifted(outcome.found))
@@ -106,34 +121,31 @@ def _begin(problem: Layers) -> Layered | Jacobi:
     return Layered(mdp, discount, payoff, problem.initial_values, problem.policy)
 
 
-def _swept(iteration: Layered | Jacobi, problem: Layers) -> Exact | Unsolved:
-    """Sweep until the goal or a limit is reached."""
-    mdp, goal, limits, n_states = problem.mdp, problem.goal, problem.limits, problem.mdp.n_states
-    if not iteration.contraction.is_known and not (problem.may_fail and problem.method != JACOBI):
-        option = "sweeps" if goal is None else "method" if problem.method == JACOBI else "discount"
-        cure = "use layered with a tolerance" if isinstance(mdp, MDP) else "without a tensor, use a discount below 1"
-        raise SolveError(f"{option}: play may be too long for sweeps alone; {cure}")
-    limit = limits.max_sweeps if problem.sweeps is None else problem.sweeps
-    if problem.may_fail and problem.method != JACOBI:
-        limit = min(limit, _PATIENCE)
-    for n_done in range(1, limit + 1):
-        begin = time.perf_counter()
-        bound = iteration.sweep()
-        iteration.log.seconds.append(time.perf_counter() - begin)
-        limits.progress(n_done, bound)
-        if limits.save is not None:
-            limits.save(iteration.v[:n_states])
-        is_reached = goal is not None and (bound <= goal or iteration.is_at_floor)
-        if is_reached or limits.is_over:
-            break
+def _collapsed(problem: Layers, endless: np.ndarray) -> tuple[Quotient, Layers]:
+    """Collapse end components without rewards. ``endless`` marks the states from which a run can last forever."""
+    if problem.policy is not None:
+        raise endless_error(endless, problem.mdp.names, of_policy=True)
+    if not isinstance(problem.mdp, MDP):
+        told = f"from {endless.sum():,} states play might never end"
+        raise SolveError(f"discount: {told}; without a tensor in memory, the discount must be below 1")
+    quotient = collapsed(problem.mdp, endless, pays=problem.objective == "discounted")
+    # Values of the quotient cannot be saved, because its states are sets of states.
+    limits, initial_values = replace(problem.limits, save=None), problem.initial_values
+    initial_values = None if initial_values is None else initial_values[quotient.first]
+    return quotient, replace(problem, mdp=quotient.mdp, limits=limits, initial_values=initial_values)
+
+
+def _closed(iteration: Layered | Jacobi, problem: Layers, bound: float) -> Exact | Unsolved:
+    """Compute the final values. ``bound`` is the error bound of the last sweep."""
+    goal, n_states = problem.goal, problem.mdp.n_states
+    is_reached = goal is None or bound <= goal or iteration.is_at_floor
     iteration.close()
     bound = max(bound, iteration.settle([bound] if goal is None or bound >= goal else [bound, goal]))
     v, log, proved = iteration.v[:n_states].copy(), iteration.log, iteration.proved_choice
-    state_ptr = mdp.state_ptr if problem.policy is None else np.arange(n_states + 1)
+    state_ptr = problem.mdp.state_ptr if problem.policy is None else np.arange(n_states + 1)
     choice = first_best(state_ptr, iteration.q) if proved is None else proved
     found = Exact(v, choice, bound, len(log.residual), 0, iteration.q, log=log)
     precision = PRECISION if n_states < _FEW_STATES or problem.policy is not None else _LEAST_PRECISION
     if problem.may_fail:
         is_reached = bound <= max(goal or 0.0, precision * float(np.abs(v).max(initial=0)))
-    is_reached = is_reached or goal is None
     return found if is_reached else Unsolved(f"error bound {bound:.1e} after sweep {found.rounds:,}", found)
