@@ -218,20 +218,21 @@ def weigh_states(problem: Gains) -> Exact | Unsolved:
     """Narrow the brackets of larger components without choices by their stationary weights."""
 
     def weighed(mdp: MDP, _: np.ndarray, now: Bracket) -> Bracket | None:
-        if mdp.n_rows > mdp.n_states or is_small(mdp) or (bounds := gain_of_chain(mdp)) is None:
+        if mdp.n_rows > mdp.n_states or is_small(mdp):
             return None
-        return now._replace(lower=np.array(bounds[:1]), upper=np.array(bounds[1:]))
+        bounds = gain_of_chain(mdp, *stationary_weights(mdp.to_scipy()))
+        return None if bounds is None else now._replace(lower=np.array(bounds[:1]), upper=np.array(bounds[1:]))
 
     problem.narrow_each(problem.is_wide(problem.limits.tolerance), weighed)
     return problem.narrowed()
 
 
-def gain_of_chain(mdp: MDP) -> tuple[float, float] | None:
+def gain_of_chain(mdp: MDP, weight: np.ndarray, share: float) -> tuple[float, float] | None:
     """Return bounds on the average reward of an irreducible chain without terminals or stored zeros.
 
-    Return None if the chain is too large, a number is out of range, or the rounding errors are too large.
+    The arguments ``weight`` and ``share`` are the results of `stationary_weights`. Return None if ``share`` is too
+    large or a number overflows.
     """
-    weight, share = stationary_weights(mdp.to_scipy())
     if not share <= LARGEST_SHARE:
         return None
     total = fsum(weight)
