@@ -76,6 +76,7 @@ Rungs:
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,10 +102,10 @@ def rungs() -> Iterator[Rung]:
     from punish_fast.mdp.methods.direct_iteration import solve_directly
 
     yield Rung("direct policy iteration", Total, solve_directly, lambda p: p.is_plain)
-    from punish_fast.mdp.methods.policy_evaluation import evaluate_further, evaluate_policies
+    from punish_fast.mdp.methods.policy_evaluation import evaluate_policies
 
     yield Rung("policy evaluation", Total, evaluate_policies, lambda p: p.sweeps_policies)
-    from punish_fast.mdp.methods.component_brackets import sweep_components, sweep_components_further
+    from punish_fast.mdp.methods.component_brackets import sweep_components
 
     yield Rung("sweeps over components", Total, sweep_components, lambda p: p.sweeps_components)
     from punish_fast.mdp.methods.exact_iteration import eliminate, use_decimals
@@ -114,8 +115,10 @@ def rungs() -> Iterator[Rung]:
 
     yield Rung("fractions", Total, use_fractions, lambda p: p.eliminates)
     yield Rung("decimals", Total, use_decimals, lambda p: p.eliminates)
-    yield Rung("further policy evaluation", Total, evaluate_further, lambda p: p.sweeps_policies and p.eliminates)
-    yield Rung("further sweeps over components", Total, sweep_components_further, lambda p: p.sweeps_components)
+    run = partial(evaluate_policies, is_further=True)
+    yield Rung("further policy evaluation", Total, run, lambda p: p.sweeps_policies and p.eliminates)
+    run = partial(sweep_components, is_further=True)
+    yield Rung("further sweeps over components", Total, run, lambda p: p.sweeps_components)
     yield Rung("loose bound", Total, accept_loose_bound, lambda p: not p.sweeps_policies)
     from punish_fast.mdp.methods import component_gains as gains
 

@@ -21,7 +21,7 @@ from processes import (
 
 from punish_fast.mdp.chain import elimination
 from punish_fast.mdp.methods import component_brackets, rational
-from punish_fast.mdp.methods.component_brackets import sweep_components_further
+from punish_fast.mdp.methods.component_brackets import sweep_components
 from punish_fast.mdp.methods.exact_iteration import eliminate
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import OBJECTIVES, SolveError, SolverOptions
@@ -56,7 +56,7 @@ def test_bounds_hold_and_the_policy_earns_them(sample, objective, tolerance, ext
     mdp = from_rows(sample[0], terminals=sample[2])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(component_brackets, "_LARGE", 1 if extrapolates else 1024)
-        sweep_components_further(problem := Total(mdp, reward_of(mdp, objective), SolverOptions(tolerance)))
+        sweep_components(problem := Total(mdp, reward_of(mdp, objective), SolverOptions(tolerance)), is_further=True)
     found = problem.found
     if found.error_bound == np.inf:
         assert tolerance < 1e-8 * max(1.0, *(abs(float(x)) for x in expected)) or is_slow(states)
@@ -88,14 +88,14 @@ def test_a_gambler_is_as_likely_to_win_as_is_known(n=1500, p=0.45):
 def test_going_on_for_ever_may_cost():
     # Staying costs 1 a step, leaving 5.
     mdp = from_rows([[(-1.0, {0: 1.0}), (-5.0, {1: 1.0})]], terminals=[0.0])
-    found = sweep_components_further(Total(mdp, Payoff(mdp.reward, np.zeros(1)), SolverOptions(1e-9)))
+    found = sweep_components(Total(mdp, Payoff(mdp.reward, np.zeros(1)), SolverOptions(1e-9)), is_further=True)
     assert (found.v.tolist(), found.choice.tolist()) == ([-5.0], [1])
 
 
 def test_what_rounding_hides_is_not_proved():
     mdp = from_rows(gambler(10, 0.5), terminals=[0.0, 1.0])
     problem = Total(mdp, reward_of(mdp, "reach-probability"), SolverOptions(1e-300))
-    assert sweep_components_further(problem).found.error_bound == np.inf
+    assert sweep_components(problem, is_further=True).found.error_bound == np.inf
 
 
 def test_a_tie_that_costs_too_much_in_the_long_run_is_not_taken():

@@ -17,14 +17,15 @@ from processes import (
     total_rewards,
 )
 
-from punish_fast.mdp.bounds.improvement import Improvement
+from punish_fast.mdp.bounds.stopping_rule import terminal_values
+from punish_fast.mdp.methods import policy_evaluation
 from punish_fast.mdp.methods.anderson import Anderson
-from punish_fast.mdp.methods.policy_evaluation import PolicyEvaluations, iterate
+from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.methods.value_iteration import Layered
 from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverOptions
 from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.mdp.model.results import PROBABILITY
-from punish_fast.mdp.model.solution import Log, Payoff
+from punish_fast.mdp.model.solution import Payoff
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.runtime import _jit
 
@@ -64,36 +65,36 @@ def test_auto_says_what_it_did():
 
 @pytest.mark.compiled
 def test_auto_tries_a_krylov_method_where_sweeps_are_slow():
-    mdp = sparse_process(300, reach=3)
-    automatic = PolicyEvaluations()
-    iterate(Improvement(mdp, 0.999, 1e-6), automatic, Log(), SolverOptions(1e-6, 1000))
-    assert set(automatic.used) >= {"modified-policy-iteration", "policy-iteration"}
+    problem = discounted_problem(sparse_process(300, reach=3), 0.999, SolverOptions(1e-6, 1000))
+    assert set(policy_evaluation.evaluate_policies(problem).reason.split()) >= {*GENERAL_METHODS}
 
 
 @pytest.mark.compiled
-def test_an_advance_that_leads_astray_is_made_up_for():
-    class Astray:
-        def advance(self, point):
-            point.v[: point.mdp.n_states] = np.nan
+def test_an_advance_that_leads_astray_is_made_up_for(monkeypatch):
+    def astray(point, _):
+        point.v[: point.mdp.n_states] = np.nan
+        return 1.0
 
     mdp = sparse_process(50)
-    point = Improvement(mdp, 0.9, 1e-6)
-    iterate(point, Astray(), Log(), SolverOptions(1e-6, 1000))
-    assert np.abs(point.close().v - solve(mdp, 0.9, "layered").v).max() <= 1e-6
+    monkeypatch.setattr(policy_evaluation, "_sweep", astray)
+    found = policy_evaluation.evaluate_policies(discounted_problem(mdp, 0.9, SolverOptions(1e-6, 1000)))
+    assert np.abs(found.v - solve(mdp, 0.9, "layered").v).max() <= 1e-6
 
 
 @pytest.mark.compiled
 def test_the_values_with_the_smallest_bound_are_kept_if_the_time_is_over(monkeypatch):
-    class Astray:
-        def advance(self, point):
-            if len(log.residual) > 3:
-                point.v[: point.mdp.n_states] = 1e6
+    def astray(point, _):
+        if len(problem.evaluation[2].residual) > 3:
+            point.v[: point.mdp.n_states] = 1e6
+        return 1.0
 
-    point, log = Improvement(sparse_process(50), 0.9, 1e-9), Log()
-    monkeypatch.setattr(SolverOptions, "is_over", property(lambda _: len(log.residual) == 5))
-    iterate(point, Astray(), log, SolverOptions(1e-9, max_seconds=1.0))
+    problem = discounted_problem(sparse_process(50), 0.9, SolverOptions(1e-9, max_seconds=1.0))
+    monkeypatch.setattr(policy_evaluation, "_sweep", astray)
+    monkeypatch.setattr(SolverOptions, "is_over", property(lambda _: len(problem.evaluation[2].residual) == 5))
+    found = policy_evaluation.evaluate_policies(problem).found
+    point = problem.evaluation[0]
     assert point.bound.error > 10 * point.best[0]
-    assert point.close().error_bound <= point.best[0]
+    assert found.error_bound <= point.best[0]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,10 +124,19 @@ def test_progress_is_told_after_every_backup():
 def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_iteration():
     leak = 2.0**-20
     states = [[(1.0, {k ^ 1: 1 - leak, 2 * (k // 2 + 1): leak})] for k in range(200)]
-    point = Improvement(from_rows(states, terminals=[200]), 1 - 1e-9, 1e-10)
-    iterate(point, PolicyEvaluations(), Log(), SolverOptions(1e-6, 4))
-    assert point.work < 2000 * point.mdp.nnz
-    assert solve(point.mdp, 1 - 1e-9).reason.endswith("; elimination")
+    mdp = from_rows(states, terminals=[200])
+    problem = discounted_problem(mdp, 1 - 1e-9, SolverOptions(1e-10, 4))
+    policy_evaluation.evaluate_policies(problem)
+    assert problem.evaluation[0].work < 2000 * mdp.nnz
+    assert solve(mdp, 1 - 1e-9).reason.endswith("; elimination")
+
+
+def discounted_problem(mdp, discount, limits):
+    """A problem that is left to policy evaluation, even if an elimination is cheap."""
+    payoff = Payoff(mdp.reward, terminal_values(mdp, discount))
+    problem = Total(mdp, payoff, limits, discount)
+    problem.eliminates = False
+    return problem
 
 
 def accelerated(g, x, n_steps):

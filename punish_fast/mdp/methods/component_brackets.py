@@ -65,7 +65,7 @@ class _Sweeps:
     """Values and bounds of an MDP whose components are in topological order."""
 
     def __init__(self, problem: Total, limits: SolverOptions) -> None:
-        self._order = order = Order(replace(problem.mdp, reward=problem.payoff.row))
+        self.order = order = Order(replace(problem.mdp, reward=problem.payoff.row))
         self._limits, self._value_range = limits, problem.payoff.value_range
         self._tolerance, self._change = limits.tolerance, _SHARE * limits.tolerance / 2
         self._tensor, n = tensor_of(order.mdp), order.mdp.n_states
@@ -77,10 +77,8 @@ class _Sweeps:
         self.n_sweeps = 1  # Number of sweeps over individually swept components, plus 1 for all others
 
     def result(self) -> Exact:
-        """Bracket all components, and return the values. The bound is infinite if a component was not proved."""
-        for run in self._order.runs(_LARGE):
-            (self.prove_one if len(run) == 2 else self.prove_each)(run)
-        mdp, order, v, error_bound = self._order.mdp, self._order, self._v, np.inf
+        """Return the values. The bound is infinite if a component was not proved."""
+        mdp, order, v, error_bound = self.order.mdp, self.order, self._v, np.inf
         rows, n = self.bounds.choice, mdp.n_states
         if self.is_proved:
             v = np.clip(v, self.bounds.lower, self.bounds.upper)
@@ -154,26 +152,23 @@ class _Sweeps:
         return first
 
 
-def sweep_components(problem: Total) -> Exact | Unsolved:
-    """Sweep until all components are bracketed, or until policy iteration would take about as long."""
-    limits, few = problem.limits, min(problem.limits.max_sweeps, patience(problem.mdp))
-    if limits.initial_values is None:
-        limits = replace(limits, initial_values=_initial_values(problem.mdp, problem.payoff, limits.tolerance))
-    return _bracketed(problem, replace(limits, max_sweeps=few))
+def sweep_components(problem: Total, is_further: bool = False) -> Exact | Unsolved:
+    """Sweep until all components are bracketed, or until policy iteration would take about as long.
 
-
-def sweep_components_further(problem: Total) -> Exact | Unsolved:
-    """Sweep components, each up to the maximum number of times."""
-    return _bracketed(problem, problem.limits)
-
-
-def _bracketed(problem: Total, limits: SolverOptions) -> Exact | Unsolved:
-    """Compute the maximum total reward, and a policy that attains it within the error bound.
+    If ``is_further`` is True, sweep each component up to the maximum number of times.
 
     Every policy must either terminate or have unbounded cost. If sweeps do not prove an error bound within the
     tolerance, the policy might not attain the values.
     """
-    problem.found = found = _Sweeps(problem, limits).result()
+    limits = problem.limits
+    if not is_further:
+        limits = replace(limits, max_sweeps=min(limits.max_sweeps, patience(problem.mdp)))
+        if limits.initial_values is None:
+            limits = replace(limits, initial_values=_initial_values(problem.mdp, problem.payoff, limits.tolerance))
+    sweeps = _Sweeps(problem, limits)
+    for run in sweeps.order.runs(_LARGE):
+        (sweeps.prove_one if len(run) == 2 else sweeps.prove_each)(run)
+    problem.found = found = sweeps.result()
     if found.error_bound <= limits.tolerance:
         return found
     return Unsolved(f"no error bound after sweep {found.rounds:,}", found)

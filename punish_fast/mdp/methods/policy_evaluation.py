@@ -40,7 +40,7 @@ import numpy as np
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.chain.elimination import operations
 from punish_fast.mdp.methods.totals import Total, least_bound
-from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverOptions
+from punish_fast.mdp.model.limits import GENERAL_METHODS
 from punish_fast.mdp.model.solution import Exact, Log, Unsolved
 
 # An evaluation reduces the span of changes (sweeps) or the residual (Krylov method) by these factors.
@@ -123,7 +123,7 @@ def _digits_lost(before: float, after: float) -> float:
 
 
 class PolicyEvaluations:
-    """Policy evaluation that chooses between methods by their recent gains (see the module docstring)."""
+    """Choice between methods of policy evaluation by their recent gains (see the module docstring)."""
 
     def __init__(self, names: Sequence[str] = GENERAL_METHODS) -> None:
         self._limit = _FEWEST_SWEEPS  # maximum number of sweeps
@@ -131,21 +131,25 @@ class PolicyEvaluations:
         self._rate = dict(zip(names, (np.inf, _CONTENT), strict=False))
         self.used = Counter[str]()  # number of steps by method
 
-    def advance(self, point: Improvement) -> None:
-        """Evaluate the greedy policy with the chosen method, and record the gain of the method."""
-        name, work, n = max(self._rate, key=self._rate.__getitem__), point.work, point.mdp.n_states
+    @property
+    def best(self) -> str:
+        """Method with the largest recent gain."""
+        return max(self._rate, key=self._rate.__getitem__)
+
+    def limit_of(self, point: Improvement) -> int:
+        """Return the maximum number of sweeps. It depends on the number of choices changed by the last backup."""
+        if point.n_changed <= _FEW * point.mdp.n_states:
+            self._limit = min(2 * self._limit, _MOST_SWEEPS)
+        elif point.n_changed >= _MANY * point.mdp.n_states:
+            self._limit = max(self._limit // 2, _FEWEST_SWEEPS)
+        return self._limit
+
+    def record(self, name: str, rate: float) -> None:
+        """Record the gain of a step, in digits per pass."""
         self.used[name] += 1
-        if name == GENERAL_METHODS[1]:
-            digits = _correct(point)
-        else:
-            if point.n_changed <= _FEW * n:
-                self._limit = min(2 * self._limit, _MOST_SWEEPS)
-            elif point.n_changed >= _MANY * n:
-                self._limit = max(self._limit // 2, _FEWEST_SWEEPS)
-            digits = _sweep(point, self._limit)
         for other in self.used:
             self._rate[other] *= _HOPE
-        self._rate[name] = max(digits * point.mdp.nnz / max(point.work - work, 1), _LEAST_RATE)
+        self._rate[name] = max(rate, _LEAST_RATE)
 
     @property
     def reason(self) -> str:
@@ -154,22 +158,34 @@ class PolicyEvaluations:
         return steps or "value-iteration"
 
 
-def iterate(
-    point: Improvement, method: PolicyEvaluations, log: Log, limits: SolverOptions, max_sweeps: float = math.inf
-) -> None:
-    """Alternate evaluations and backups until the goal or a limit is reached, or rounding makes the goal unreachable.
+# Work, in sweeps over the MDP, after which evaluation stops if an elimination is cheap, and in the last case anyway. An
+# elimination is cheap if its number of operations is at most `_SHARE_OF_WORK` times the number of entries read so far.
+_CHECKS, _SHARE_OF_WORK = (50, 1000, 20_000), 0.1
+# Maximum number of further backups if the error bound exceeds the goal by at most a factor of two.
+_FURTHER_BACKUPS = 8
 
-    Args:
-        point: Contains the initial values on entry, and the values of the last backup on return.
-        log: Receives one entry per backup.
-        limits: Maximum number of backups, including those already in the log, and maximum duration.
-        max_sweeps: Stop once more than ``max_sweeps * nnz`` entries have been read.
+
+def evaluate_policies(problem: Total, is_further: bool = False) -> Exact | Unsolved:
+    """Alternate evaluations and backups until the goal is reached or an elimination becomes cheap in comparison.
+
+    If ``is_further`` is True, continue until a limit is reached, unless an elimination has a smaller bound.
     """
-    least, n_stalled, patience = np.inf, 0, _PATIENCE
-    while True:
+    mdp, limits = problem.mdp, problem.limits
+    if not is_further:
+        point = Improvement(mdp, problem.discount, limits.tolerance, limits.initial_values)
+        problem.evaluation = point, PolicyEvaluations(problem.methods), Log()
+    point, steps, log = problem.evaluation
+    best = min(problem.found, problem.eliminated, key=lambda each: each.error_bound)
+    if is_further and (point.is_done or best is not problem.found):
+        return best
+    checks = iter(_CHECKS if problem.eliminates and not is_further else (math.inf,))
+    check, least, n_stalled, patience = next(checks), np.inf, 0, _PATIENCE
+    while len(log.seconds) < limits.max_sweeps:
         begin = time.perf_counter()
         if point.bound is not None and n_stalled < patience:
-            method.advance(point)
+            name, work = steps.best, point.work
+            digits = _correct(point) if name == GENERAL_METHODS[1] else _sweep(point, steps.limit_of(point))
+            steps.record(name, digits * mdp.nnz / max(point.work - work, 1))
             point.clip()
         point.improve()
         assert point.bound is not None
@@ -182,44 +198,15 @@ def iterate(
         log.residual.append(max(abs(point.bound.low), abs(point.bound.high)))
         log.seconds.append(time.perf_counter() - begin)
         limits.progress(len(log.seconds), point.bound.error)
-        is_over = limits.is_over or len(log.seconds) >= limits.max_sweeps or point.work > max_sweeps * point.mdp.nnz
-        if is_over and point.bound.error > point.best[0]:
-            point.v = point.best[1]
-        if point.is_done or is_over:
-            return
-
-
-# Work, in sweeps over the MDP, after which evaluation stops if an elimination is cheap, and in the last case anyway. An
-# elimination is cheap if its number of operations is at most `_SHARE_OF_WORK` times the number of entries read so far.
-_CHECKS, _SHARE_OF_WORK = (50, 1000, 20_000), 0.1
-# Maximum number of further backups if the error bound exceeds the goal by at most a factor of two.
-_FURTHER_BACKUPS = 8
-
-
-def evaluate_policies(problem: Total) -> Exact | Unsolved:
-    """Alternate evaluations and backups until the goal is reached or an elimination becomes cheap in comparison."""
-    mdp, limits, log = problem.mdp, problem.limits, Log()
-    point = Improvement(mdp, problem.discount, limits.tolerance, limits.initial_values)
-    steps = PolicyEvaluations(problem.methods)
-    problem.evaluation = point, steps, log
-    for limit in _CHECKS if problem.eliminates else (math.inf,):
-        iterate(point, steps, log, limits, limit)
-        if point.is_done or limits.is_over or len(log.seconds) >= limits.max_sweeps:
+        if point.is_done or limits.is_over:
             break
-        if operations(mdp, _SHARE_OF_WORK * point.work) < np.inf:
-            break
-    return _closed(problem, is_last=not problem.eliminates)
-
-
-def evaluate_further(problem: Total) -> Exact | Unsolved:
-    """Continue until the goal or the maximum number of backups, unless an elimination has a smaller bound."""
-    point, steps, log = problem.evaluation
-    best = min(problem.found, problem.eliminated, key=lambda each: each.error_bound)
-    if point.is_done or best is not problem.found:
-        return best
-    if len(log.seconds) < problem.limits.max_sweeps:
-        iterate(point, steps, log, problem.limits)
-    return _closed(problem, is_last=True)
+        if point.work > check * mdp.nnz:
+            check = next(checks, 0)
+            if check == 0 or operations(mdp, _SHARE_OF_WORK * point.work) < np.inf:
+                break
+    if not point.is_done and point.bound.error > point.best[0]:
+        point.v = point.best[1]
+    return _closed(problem, is_last=is_further or not problem.eliminates)
 
 
 def _closed(problem: Total, is_last: bool) -> Exact | Unsolved:
