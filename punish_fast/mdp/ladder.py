@@ -1,10 +1,17 @@
 """The ladder: the solvers of Markov decision processes, in the order in which they are tried.
 
-An objective (``objectives``) reduces its MDP to one of three problems: `Layers`, `Total` or `Gains`. `climb` tries the
-rungs for this problem in order. A rung returns values with an error bound within the tolerance, or `Unsolved` with the
-reason and the values found so far. Rounding can keep the tolerance out of reach, so most rungs also accept a bound of
-1e-9 times the largest value. If all rungs fail, `climb` returns `Unsolved` with the best values found. The objective
-then tries another problem or raises `SolveError`.
+An objective (``objectives``) states its problem, and `climb` tries the rungs for this problem in order. A rung returns
+values with an error bound within the tolerance, or `Unsolved` with the reason and the values found so far. Rounding can
+keep the tolerance out of reach, so most rungs also accept a bound of 1e-9 times the largest value.
+
+Numeric rungs solve the problems `Layers`, `Total` and `Gains`. Other problems, and `Layers` if sweeps over layers fail
+or do not apply, are reduced to these problems by the rungs in ``reductions``, which call `climb` again:
+
+* `Layers`: a discounted `Total`, `Undiscounted` or `Probability`
+* `Undiscounted`: `Total` after end components are collapsed, or `RewardUntil` if endless runs have costs
+* `Probability`: `Undiscounted`
+* `RewardUntil`: `Undiscounted`, after the signs of gains are found by `Gains`
+* `Averages`: `Gains` within end components, `Undiscounted` between them, and `Layers` for the bias
 
 Fast rungs come first, followed by slower but more accurate rungs. The last rungs are fallbacks. Sweeps are fastest in
 most MDPs, but their number and their rounding errors grow with the length of trajectories. The cost and the accuracy of
@@ -82,7 +89,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.mdp.methods.layered_sweeps import Layers, sweep_layers
-from punish_fast.mdp.methods.totals import Total, accept_loose_bound
+from punish_fast.mdp.methods.totals import Probability, RewardUntil, Total, Undiscounted, accept_loose_bound
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.solution import Unsolved
 
@@ -90,7 +97,7 @@ from punish_fast.mdp.model.solution import Unsolved
 class Rung(NamedTuple):
     """A solver of the ladder."""
 
-    name: str
+    name: str  # empty for reductions
     problem: Any  # class of the problem
     run: Callable[[Any], Any]  # returns values with an error bound, or `Unsolved`
     applies: Callable[[Any], bool] = lambda _: True
@@ -99,6 +106,13 @@ class Rung(NamedTuple):
 def rungs() -> Iterator[Rung]:
     """Yield all rungs in order. Import the module of a rung only when the caller reaches the rung."""
     yield Rung("sweeps over layers", Layers, sweep_layers, lambda p: not p.is_flat)
+    from punish_fast.mdp.reductions import averages, component_solver, goals
+
+    yield Rung("", Layers, partial(component_solver.solve_in_one_layer, climb))
+    yield Rung("", Undiscounted, partial(component_solver.solve_by_component, climb))
+    yield Rung("", Probability, partial(goals.find_probability, climb))
+    yield Rung("", RewardUntil, partial(goals.find_reward, climb))
+    yield Rung("", averages.Averages, partial(averages.find_averages, climb))
     from punish_fast.mdp.methods.direct_iteration import solve_directly
 
     yield Rung("direct policy iteration", Total, solve_directly, lambda p: p.is_plain)
@@ -126,16 +140,17 @@ def rungs() -> Iterator[Rung]:
     yield Rung("policy iteration for gains", gains.Gains, gains.improve_gains)
     yield Rung("fractions for gains", gains.Gains, gains.use_fractions_for_gains)
     yield Rung("stationary weights", gains.Gains, gains.weigh_states)
-    yield Rung("further sweeps within end components", gains.Gains, gains.sweep_further)
+    run = partial(gains.sweep_gains, is_further=True)
+    yield Rung("further sweeps within end components", gains.Gains, run)
 
 
 def climb(problem: Any) -> Any:
-    """Try the rungs for a problem in order, and return the first solution, or `Unsolved` with the best values found.
+    """Try the rungs for a problem in order, and return the first solution.
 
     After the deadline, return the best values found.
 
     Raises:
-        SolveError: If the deadline passes before an error bound is proved.
+        SolveError: If all rungs fail, or the deadline passes before an error bound is proved.
     """
     told: list[str] = []
     best: Any = None
@@ -145,7 +160,7 @@ def climb(problem: Any) -> Any:
             continue
         with np.errstate(all="ignore"):
             outcome = rung.run(problem)
-        told.append(f"{rung.name}: {outcome.reason}" if outcome.reason else rung.name)
+        told.append(": ".join(filter(None, (rung.name, outcome.reason))))
         if not isinstance(outcome, Unsolved):
             return replace(outcome, reason="; ".join(told))
         if outcome.found is not None and (best is None or outcome.found.error_bound < bound):
@@ -154,4 +169,6 @@ def climb(problem: Any) -> Any:
             return replace(best, reason="; ".join(told))
     if told and problem.limits.is_over:
         raise SolveError(f"max_seconds: no error bound was proved in {problem.limits.max_seconds:g} seconds; use more")
-    return Unsolved("; ".join(told), best)
+    if problem.failure is not None:
+        raise problem.failure
+    return best

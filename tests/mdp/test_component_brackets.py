@@ -20,6 +20,7 @@ from processes import (
 )
 
 from punish_fast.mdp.chain import elimination
+from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods import component_brackets, rational
 from punish_fast.mdp.methods.component_brackets import sweep_components
 from punish_fast.mdp.methods.exact_iteration import eliminate
@@ -28,7 +29,6 @@ from punish_fast.mdp.model.limits import OBJECTIVES, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP, from_rows
 from punish_fast.mdp.model.results import PROBABILITY
 from punish_fast.mdp.model.solution import Payoff, Unsolved
-from punish_fast.mdp.objectives.component_solver import largest_total
 from punish_fast.mdp.objectives.solver import solve
 
 pytestmark = pytest.mark.kernels
@@ -205,11 +205,7 @@ def test_costs_of_a_long_corridor_need_only_a_few_sweeps(seed):
     rows: list = [None] * n
     for k in range(n):
         rows[order[k]] = [(1.0, {int(number[to]): 1.0}) for to in (max(k - 1, 0), k + 1)]
-    found = largest_total(
-        from_rows(rows, terminals=[0.0]),
-        Payoff(-np.ones(2 * n), np.zeros(1)),
-        SolverOptions(1e-6, max_sweeps=20),
-        may_not_end=True,
-    )
+    mdp, payoff = from_rows(rows, terminals=[0.0]), Payoff(-np.ones(2 * n), np.zeros(1))
+    found = climb(Total(mdp, payoff, SolverOptions(1e-6, max_sweeps=20), may_not_end=True))
     assert found.v[order] == pytest.approx(-np.arange(n, 0, -1))
     assert found.rounds < 20

@@ -19,7 +19,9 @@ END = np.arange(402) == 401
 
 
 def test_the_docstring_describes_each_rung_and_the_page_is_current():
-    assert [row[:2] for row in ladder_page.described()] == [(rung.name, rung.problem.__name__) for rung in rungs()]
+    assert [row[:2] for row in ladder_page.described()] == [
+        (rung.name, rung.problem.__name__) for rung in rungs() if rung.name
+    ]
     assert ladder_page.PAGE.read_text(encoding="utf-8") == ladder_page.page(), "run python -m bench.make.ladder_page"
 
 

@@ -219,11 +219,10 @@ def solve_objective(
         "RC": lambda: cumulative_reward(mdp, steps, best, tolerance),
         "RI": lambda: reward_at_step(mdp, steps or 0, best),
         "RS": lambda: _average(mdp, best, tolerance),
-        "RLRA": lambda: _average(mdp, best, tolerance),
         "R": lambda: _discounted(mdp, DEFAULT_DISCOUNT if discount is None else discount, best, tolerance),
     }
-    if objective.path in solvers:
-        return solvers[objective.path]()
+    if (path := objective.path.replace("LRA", "S")) in solvers:
+        return solvers[path]()
     if steps is not None:
         return reach_within(mdp, goal, steps, best, avoid)
     return reach_probability(mdp, goal, best, avoid, tolerance)

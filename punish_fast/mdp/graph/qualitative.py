@@ -74,9 +74,13 @@ class TransitionGraph:
         row[forced[: self._mdp.n_states]] = -1
         return Ways(~forced, row)
 
-    def may_avoid(self, goal: np.ndarray) -> np.ndarray:
-        """Return the columns from which some policy never reaches a goal column, bool ``[n_columns]``."""
-        return ~self._forced(goal)[0]
+    def may_avoid(self, goal: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the columns from which some policy never reaches a goal column, bool ``[n_columns]``.
+
+        Policies do not take the rows ``out``, bool ``[n_rows]``. States that have only such rows must belong to the
+        goal.
+        """
+        return ~self._forced(goal, out)[0]
 
     def goes_round(self) -> np.ndarray:
         """Return the rows that may be part of an end component, bool ``[n_rows]``.

@@ -163,8 +163,8 @@ def sweep_components(problem: Total, is_further: bool = False) -> Exact | Unsolv
     limits = problem.limits
     if not is_further:
         limits = replace(limits, max_sweeps=min(limits.max_sweeps, patience(problem.mdp)))
-        if limits.initial_values is None:
-            limits = replace(limits, initial_values=_initial_values(problem.mdp, problem.payoff, limits.tolerance))
+    if not is_further and limits.initial_values is None:
+        limits = replace(limits, initial_values=_initial_values(problem.mdp, problem.payoff, limits.tolerance))
     sweeps = _Sweeps(problem, limits)
     for run in sweeps.order.runs(_LARGE):
         (sweeps.prove_one if len(run) == 2 else sweeps.prove_each)(run)

@@ -59,12 +59,13 @@ class Bracket(NamedTuple):
     @property
     def half_width(self) -> np.ndarray:
         """Half the width of each bracket, float64 ``[n_components]``, infinite for brackets that are not proved."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
+        return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
 
 
 class Gains:
     """Problem for the ladder (``ladder.py``): maximum gains within maximal end components."""
+
+    failure = None  # brackets are valid even if they are wide
 
     def __init__(self, mdp: MDP, number: np.ndarray, inside: np.ndarray, limits: SolverOptions) -> None:
         # `number`: int64 [n_states], component of each state. `inside`: int64 [k], rows of all components. The
@@ -88,6 +89,11 @@ class Gains:
     def gain(self) -> np.ndarray:
         """Midpoints of the bounds, float64 ``[n_components]``."""
         return np.asarray(self.bracket.lower / 2 + self.bracket.upper / 2)
+
+    @property
+    def may_be_zero(self) -> np.ndarray:
+        """Mask of the components whose gain might be 0, bool ``[n_components]``."""
+        return np.asarray((self.bracket.lower <= 0) & (self.bracket.upper >= 0))
 
     @property
     def rows(self) -> np.ndarray:
@@ -131,19 +137,19 @@ class Gains:
         return found if n_wide == 0 else Unsolved(f"wide bounds in {n_wide:,} components", found)
 
 
-def sweep_gains(problem: Gains) -> Exact | Unsolved:
-    """Bracket the gains by up to 1,000 sweeps over all components together."""
-    few = replace(problem.limits, max_sweeps=min(problem.limits.max_sweeps, _FEW_SWEEPS))
-    problem.narrow(problem.sizes > 0, partial(_swept, limits=few))
-    return problem.narrowed(0.0)
+def sweep_gains(problem: Gains, is_further: bool = False) -> Exact | Unsolved:
+    """Bracket the gains by up to 1,000 sweeps over all components together.
 
-
-def sweep_further(problem: Gains) -> Exact | Unsolved:
-    """Sweep the components with wide brackets up to the maximum number of times."""
-    if problem.limits.max_sweeps <= _FEW_SWEEPS:
+    If ``is_further`` is True, sweep the components with wide brackets up to the maximum number of times.
+    """
+    limits = problem.limits
+    if is_further and limits.max_sweeps <= _FEW_SWEEPS:
         return Unsolved("no sweeps are left")
-    problem.narrow(problem.is_wide(problem.limits.tolerance), partial(_swept, limits=problem.limits))
-    return problem.narrowed()
+    if not is_further:
+        limits = replace(limits, max_sweeps=min(limits.max_sweeps, _FEW_SWEEPS))
+    marked = problem.is_wide(limits.tolerance) if is_further else problem.sizes > 0
+    problem.narrow(marked, partial(_swept, limits=limits))
+    return problem.narrowed(PRECISION if is_further else 0.0)
 
 
 def _swept(mdp: MDP, component: np.ndarray, _: Bracket, limits: SolverOptions) -> Bracket:
@@ -170,24 +176,20 @@ def _swept(mdp: MDP, component: np.ndarray, _: Bracket, limits: SolverOptions) -
 def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> Bracket:
     """Bracket the maximum gain of each component by backing up the relative values ``h``."""
     begins, rows, n_components = mdp.state_ptr[:-1], Rows.of(mdp, mdp.reward), int(component.max(initial=-1)) + 1
-    with np.errstate(all="ignore"):
-        gain, error = rows.gains(h)
+    gain, error = rows.gains(h)
     lower, upper = np.full(n_components, np.inf), np.full(n_components, -np.inf)
     np.minimum.at(lower, component, np.maximum.reduceat(gain - error, begins))
     np.maximum.at(upper, component, np.maximum.reduceat(gain + error, begins))
-    with np.errstate(invalid="ignore"):
-        tie = TIE * np.maximum(np.abs(lower), np.abs(upper))
-        least = lower - np.clip(tolerance - (upper / 2 - lower / 2), 0.0, tie)
-        best = np.maximum.reduceat(gain - error, begins) - tie[component]
+    tie = TIE * np.maximum(np.abs(lower), np.abs(upper))
+    least = lower - np.clip(tolerance - (upper / 2 - lower / 2), 0.0, tie)
+    best = np.maximum.reduceat(gain - error, begins) - tie[component]
     # Choose among rows that preserve the lower bound and might be as good as the best row of their state.
     least, best = np.nan_to_num(least, nan=-np.inf)[component], np.nan_to_num(best, nan=-np.inf)
     choice = first_marked(mdp.state_ptr, (gain - error >= least[rows.state]) & (gain + error >= best[rows.state]))
     earned = np.full(n_components, np.inf)
     np.minimum.at(earned, component, (gain - error)[choice])
     first = np.unique(component, return_index=True)[1]
-    with np.errstate(invalid="ignore"):
-        relative = h.high - h.high[first][component]
-    return Bracket(earned, upper, relative, choice)
+    return Bracket(earned, upper, h.high - h.high[first][component], choice)
 
 
 def improve_gains(problem: Gains) -> Exact | Unsolved:
@@ -197,9 +199,7 @@ def improve_gains(problem: Gains) -> Exact | Unsolved:
     def improved(mdp: MDP, component: np.ndarray, now: Bracket) -> Bracket | None:
         if operations(mdp) == np.inf:
             return None
-        with np.errstate(all="ignore"):
-            bias = bias_of_best(mdp, component, now.choice, limits)
-        return _bracket(mdp, component, bias, limits.tolerance)
+        return _bracket(mdp, component, bias_of_best(mdp, component, now.choice, limits), limits.tolerance)
 
     if (small := wide & (problem.sizes <= _LARGE)).any() and not limits.is_over:
         problem.narrow(small, improved)

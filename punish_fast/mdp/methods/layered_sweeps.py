@@ -39,6 +39,7 @@ class Layers:
     sweeps: int | None = None  # number of sweeps, regardless of the error bound
     initial_values: np.ndarray | None = None  # float64 [n_states]
     policy: np.ndarray | None = None  # float64 [n_rows], policy to evaluate, or None to find optimal values
+    found: Exact | None = None  # values of sweeps whose error bound is too large
 
     @cached_property
     def is_flat(self) -> bool:
@@ -62,19 +63,14 @@ class Layers:
         return Payoff(mdp.reward, terminal_values(mdp, self.discount))
 
     @property
-    def may_fail(self) -> bool:
-        """True if other rungs can solve the MDP."""
-        return isinstance(self.mdp, MDP) and self.goal is not None
-
-    @property
     def hands_over(self) -> bool:
-        """True if other rungs follow. They do not follow ``jacobi`` sweeps before these reach their limit."""
-        return self.may_fail and self.method != JACOBI
+        """True if other rungs can solve the MDP before sweeps reach their limit."""
+        return isinstance(self.mdp, MDP) and self.goal is not None and self.method != JACOBI
 
 
 def sweep_layers(problem: Layers) -> Exact | Unsolved:
     """Sweep until an error bound within the tolerance is proved or a limit is reached."""
-    quotient: Quotient | None = None
+    whole, quotient = problem, None
     try:
         iteration = _begin(problem)
     except LargeValueError as error:
@@ -105,12 +101,10 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
         is_reached = goal is not None and (bound <= goal or iteration.is_at_floor)
         if is_reached or limits.is_over:
             break
-    outcome = _closed(iteration, problem, bound)
-    if quotient is None:
-        return outcome
-    if not isinstance(outcome, Unsolved):
-        return quotient.lifted(outcome)
-    return replace(outcome, found=quotient.lifted(outcome.found))
+    found, is_solved = _closed(iteration, problem, bound)
+    whole.found = found = found if quotient is None else quotient.lifted(found)
+    reason = f"error bound {found.error_bound:.1e} after sweep {found.rounds:,}"
+    return found if is_solved else Unsolved(reason, found)
 
 
 def _begin(problem: Layers) -> Layered | Jacobi:
@@ -135,8 +129,11 @@ def _collapsed(problem: Layers, endless: np.ndarray) -> tuple[Quotient, Layers]:
     return quotient, replace(problem, mdp=quotient.mdp, limits=limits, initial_values=initial_values)
 
 
-def _closed(iteration: Layered | Jacobi, problem: Layers, bound: float) -> Exact | Unsolved:
-    """Compute the final values. ``bound`` is the error bound of the last sweep."""
+def _closed(iteration: Layered | Jacobi, problem: Layers, bound: float) -> tuple[Exact, bool]:
+    """Compute the final values, and return True if their error bound is sufficient.
+
+    ``bound`` is the error bound of the last sweep.
+    """
     goal, n_states = problem.goal, problem.mdp.n_states
     is_reached = goal is None or bound <= goal or iteration.is_at_floor
     iteration.close()
@@ -146,6 +143,6 @@ def _closed(iteration: Layered | Jacobi, problem: Layers, bound: float) -> Exact
     choice = first_best(state_ptr, iteration.q) if proved is None else proved
     found = Exact(v, choice, bound, len(log.residual), 0, iteration.q, log=log)
     precision = PRECISION if n_states < _FEW_STATES or problem.policy is not None else _LEAST_PRECISION
-    if problem.may_fail:
-        is_reached = bound <= max(goal or 0.0, precision * float(np.abs(v).max(initial=0)))
-    return found if is_reached else Unsolved(f"error bound {bound:.1e} after sweep {found.rounds:,}", found)
+    if isinstance(problem.mdp, MDP) and goal is not None:
+        is_reached = bound <= max(goal, precision * float(np.abs(v).max(initial=0)))
+    return found, is_reached

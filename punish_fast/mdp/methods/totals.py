@@ -1,13 +1,13 @@
-"""Maximization of total rewards, a problem for the ladder (``ladder.py``)."""
+"""Problems of total rewards for the ladder (``ladder.py``)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import discounted
-from punish_fast.mdp.model.limits import GENERAL_METHODS, PRECISION, SolverOptions
+from punish_fast.mdp.model.limits import GENERAL_METHODS, PRECISION, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.solution import Exact, Payoff, Unsolved
 
@@ -49,12 +49,58 @@ class Total:
         self.sweeps_policies, self.sweeps_components = is_swept and is_discounted, is_swept and not is_discounted
         self.is_plain = self.sweeps_policies and is_auto and self.limits.initial_values is None
 
+    @property
+    def failure(self) -> SolveError:
+        """Error if all rungs fail."""
+        if self.is_large:
+            return SolveError(f"reward: values can reach {self.largest_value:g}, too large for this MDP")
+        told = f"{self.limits.max_sweeps:,} sweeps"
+        if self.discount < 1:
+            told = f"{told} leave an error bound of {self.found.error_bound:.1e}"
+            return SolveError(f"max_sweeps: {told}; use more, or a tolerance above {self.limits.tolerance:g}")
+        bound = self.eliminated.error_bound
+        told += f", and policy iteration proves {f'only an error bound of {bound:.1e}' if bound < np.inf else 'none'}"
+        return SolveError(f"tolerance: not reached after {told}; use a larger tolerance, a discount or more sweeps")
+
     def accepted(self, found: Exact | Unsolved) -> Exact | Unsolved:
         """Return the result of an elimination if its error bound is small enough, otherwise `Unsolved`."""
         if isinstance(found, Unsolved) or found.error_bound <= max(self.goal, least_bound(found)):
             return found
         self.eliminated = min(found, self.eliminated, key=lambda each: each.error_bound)
         return Unsolved(f"error bound {found.error_bound:.1e} after policy {found.policies}", found)
+
+
+class Undiscounted(NamedTuple):
+    """Maximum total reward without a discount, and row values."""
+
+    mdp: MDP  # not compact. Its rewards are ignored
+    endless: np.ndarray  # bool [n_states], mask of the states from which some policy might never terminate
+    payoff: Payoff
+    limits: SolverOptions
+    # True if policies must terminate from all states. Endless runs must then have unbounded costs or no rewards, and
+    # every state must have a policy that terminates.
+    must_end: bool = False
+
+
+@dataclass(eq=False)
+class Probability:
+    """Maximum or minimum probability of reaching a goal."""
+
+    mdp: MDP  # not compact. Its rewards are ignored
+    goal: np.ndarray  # bool [n_columns]
+    stops: np.ndarray  # bool [n_columns], other columns in which a run ends
+    limits: SolverOptions
+    maximize: bool = True
+    is_exact: Any = None  # bool [n_states], states in which the probability found is exactly 0 or 1
+
+
+class RewardUntil(NamedTuple):
+    """Maximum or minimum total reward until a goal is reached."""
+
+    mdp: MDP  # not compact, without stored zeros
+    goal: np.ndarray  # bool [n_columns]
+    limits: SolverOptions
+    maximize: bool = True
 
 
 def least_bound(found: Exact) -> float:

@@ -1,7 +1,7 @@
 """Interface of the processes that solvers sweep over: their sizes, and backups of each layer."""
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -34,9 +34,7 @@ class Backups(Protocol):
     On entry, ``out`` must be equal to ``v``. It may be ``v`` itself if no state of the layer leads to that layer.
     """
 
-    def sweep(
-        self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, policy: np.ndarray | None = None
-    ) -> float:
+    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, policy: Any = None) -> float:
         """Back up each state with its best row, and return the largest absolute change.
 
         If ``policy``, float64 ``[n_rows]``, is given, take row ``r`` with probability ``policy[r]``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -52,6 +53,10 @@ class Exact:
     q: np.ndarray | None = None  # float64 [n_rows], values of rows, if they were computed
     reason: str = ""  # names of the rungs tried
     log: Log = field(default_factory=Log)  # statistics of each sweep, if they were recorded
+
+
+# The function `climb` of the ladder (``ladder.py``), which a reduction calls to solve another problem.
+Climb = Callable[[Any], Exact]
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,14 +88,11 @@ class StoredBackups:
         self._mdp = mdp
         self._data_ptr = None if mdp.data_ptr is None else mdp.data_ptr.view(np.uint64)
 
-    def sweep(
-        self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, policy: np.ndarray | None = None
-    ) -> float:
+    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, policy: Any = None) -> float:
         """See `Backups.sweep`."""
         chunks = self._mdp._chunks[layer]
         residual = np.zeros(len(chunks) - 1)
-        kernel: Any = _bellman.sweep if policy is None else _bellman.evaluate_policy
-        given = () if policy is None else (policy,)
+        kernel, given = (_bellman.sweep, ()) if policy is None else (_bellman.evaluate_policy, (policy,))
         args = chunks, *self._settings(payment), *given, v, out, residual
         for_each(kernel, len(residual), *args, alone=self._is_small(layer))
         return float(residual.max(initial=0))

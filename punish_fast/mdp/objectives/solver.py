@@ -16,25 +16,22 @@ takes the first of tied rows (``policy.py``, ``component_solver.py``). If the di
 policies of ``"jacobi"`` and of processes that compute their transitions. They always take the first of tied rows.
 """
 
-import time
 from dataclasses import replace
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
 from punish_fast.mdp.arrays.construction import finite_numbers
-from punish_fast.mdp.graph.row_selection import first_marked
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.methods.layered_sweeps import Layers
-from punish_fast.mdp.methods.totals import Total, least_bound
+from punish_fast.mdp.methods.totals import least_bound
 from punish_fast.mdp.model import _bellman
 from punish_fast.mdp.model import limits as options
 from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, SolveError, SolverLimits
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.model.results import row_probabilities, rows_of
-from punish_fast.mdp.model.solution import Exact, Log, Solution, Unsolved
+from punish_fast.mdp.model.solution import Exact, Solution
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 
@@ -117,79 +114,12 @@ def solve(
         initial_values = None if initial_values is None else -initial_values
         within = replace(within, save=None if save is None else lambda v: save(-v))
     problem = Layers(paid, discount, within, objective, method, sweeps, initial_values)
-    found = solved(problem)
+    found = climb(problem)
     assert found.q is not None
     v, q = (found.v, found.q) if maximize else (0.0 - found.v, 0.0 - found.q)
     used = method if method == options.JACOBI or problem.is_flat else options.LAYERED
     proof = found.rounds, found.log.residual[-1], found.error_bound, found.choice, found.log, rows_of(mdp)
     return Solution(v, q, objective, discount, used, problem.goal, *proof, found.policies, found.reason, maximize)
-
-
-def solved(problem: Layers) -> Exact:
-    """Solve by sweeps over layers or, if these fail or do not apply, as an MDP with one layer."""
-    begin, policy, discount = time.perf_counter(), problem.policy, problem.discount
-    outcome = Unsolved("") if problem.is_flat else climb(problem)
-    if isinstance(outcome, Exact):
-        return outcome
-    if not isinstance(problem.mdp, MDP) or problem.goal is None:
-        n, bound = outcome.found.rounds, outcome.found.error_bound
-        raise SolveError(f"max_sweeps: {n:,} sweeps leave an error bound of {bound:.1e}; use more, or a discount")
-    from punish_fast.mdp.graph.qualitative import endless_error, endless_states
-    from punish_fast.mdp.methods.exact_iteration import values_of_rows
-    from punish_fast.mdp.objectives.component_solver import solve_by_component
-    from punish_fast.mdp.objectives.reachability import best_probability
-
-    mdp = problem.mdp if policy is None else problem.mdp.under(policy)
-    mdp, limits = normalized(mdp.expanded()).in_one_layer(), problem.limits
-    payoff = problem.payoff_of(mdp)
-    if discount < 1:
-        methods = (problem.method,) if problem.method in options.GENERAL_METHODS else options.GENERAL_METHODS
-        limits = replace(limits, initial_values=problem.initial_values if problem.is_flat else None)
-        found = _discounted(Total(mdp, payoff, limits, discount, methods))
-    elif problem.objective == "reach-probability":
-        goal = np.append(np.zeros(mdp.n_states, dtype=bool), payoff.end > 0)
-        found, _ = best_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), limits)
-        found = replace(found, q=values_of_rows(mdp, payoff, found))
-    else:
-        endless = endless_states(mdp)
-        if policy is not None and endless.any():
-            raise endless_error(endless, mdp.names, of_policy=True)
-        found = solve_by_component(mdp, endless, payoff, limits)
-    if discount == 1:
-        found = replace(found, log=Log([found.error_bound], [time.perf_counter() - begin]))
-    if outcome.found is None:
-        return found
-    log = outcome.found.log
-    log.residual.append(found.log.residual[-1])
-    log.seconds.append(sum(found.log.seconds))
-    return replace(found, log=log, rounds=len(log.residual), reason=f"{outcome.reason}; {found.reason}")
-
-
-def _discounted(problem: Total) -> Exact:
-    """Find discounted rewards. After an elimination, the policy takes the first of tied rows if possible."""
-    from punish_fast.mdp.methods.exact_iteration import values_of_rows
-    from punish_fast.mdp.objectives.component_solver import settle_ties
-
-    mdp, limits, discount, begin = problem.mdp, problem.limits, problem.discount, time.perf_counter()
-    found: Exact | Unsolved = climb(problem)
-    if isinstance(found, Unsolved):
-        if problem.is_large:
-            raise SolveError(f"reward: values can reach {problem.largest_value:g}, too large for this MDP")
-        told = f"{limits.max_sweeps:,} sweeps leave an error bound of {problem.found.error_bound:.1e}"
-        raise SolveError(f"max_sweeps: {told}; use more, or a tolerance above {limits.tolerance:g}")
-    if found.q is not None:
-        return found
-
-    def evaluate(chain: MDP) -> Any:
-        payoff = problem.payoff._replace(row=chain.reward)
-        return climb(Total(chain, payoff, limits, discount, skips_sweeps=True))
-
-    q = values_of_rows(mdp, problem.payoff, found, discount)
-    found = settle_ties(mdp, q, found, limits.tolerance, partial(first_marked, mdp.state_ptr), evaluate)
-    log = problem.found.log
-    log.residual.append(found.error_bound)
-    log.seconds.append(time.perf_counter() - begin)
-    return replace(found, q=q, rounds=len(log.residual), log=log)
 
 
 def evaluate(
@@ -228,7 +158,7 @@ def evaluate(
     """
     mdp, discount = _checked(mdp), options.discount_of(discount)
     within = options.limits_of(tolerance, limits)
-    found = solved(Layers(mdp, discount, within, policy=row_probabilities(mdp, policy)))
+    found: Exact = climb(Layers(mdp, discount, within, policy=row_probabilities(mdp, policy)))
     if within.is_over and found.error_bound > max(tolerance, least_bound(found)):
         raise SolveError(f"max_seconds: {within.max_seconds:g} seconds leave an error bound of {found.error_bound:.1e}")
     return found.v

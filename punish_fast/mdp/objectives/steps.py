@@ -19,14 +19,15 @@ import numpy as np
 
 from punish_fast.mdp.graph.end_components import end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, columns_of
-from punish_fast.mdp.graph.row_selection import marks_at, restriction, rows_of_states, states_of_rows
-from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, check_whole
+from punish_fast.mdp.graph.row_selection import count_rows, marks_at, restriction, rows_of_states, states_of_rows
+from punish_fast.mdp.ladder import climb
+from punish_fast.mdp.methods.layered_sweeps import Layers
+from punish_fast.mdp.methods.totals import Probability, RewardUntil
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, check_whole, limits_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.results import PROBABILITY, ValueRange, rows_of
 from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
-from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
-from punish_fast.mdp.objectives.solver import solve
 
 
 def reach_within(mdp: MDP, goal: Any, n_steps: int, maximize: bool = True, avoid: Any = None) -> BoundedValues:
@@ -108,11 +109,14 @@ def stay_probability(
     check_arrays(mdp, maximize)
     unsafe = ~columns_of(mdp, "safe", safe, terminals=True)
     if n_steps is None:
-        found = reach_probability(mdp, unsafe, not maximize, tolerance=tolerance)
+        whole, limits = normalized(mdp.expanded()), limits_of(tolerance, {})
+        problem = Probability(whole, unsafe, np.zeros_like(unsafe), limits, not maximize)
+        found = climb(problem)
+        is_exact = problem.is_exact
     else:
         found = reach_within(mdp, unsafe, n_steps, not maximize)
+        is_exact = (found.lower == found.upper) & (found.v == found.v.round())
     # Probabilities of exactly 0 or 1 are not rounded.
-    is_exact = (found.lower == found.upper) & (found.v == found.v.round())
     error = np.where(is_exact, 0.0, found.error_bound + np.finfo(np.float64).eps)
     return bounded(1 - found.v, error, found.choice, rows_of(mdp), PROBABILITY)
 
@@ -149,13 +153,14 @@ def cumulative_reward(
         return _stepped(mdp, n_steps, maximize, np.zeros(mdp.n_columns))
     check_arrays(mdp, maximize)
     mdp = replace(normalized(mdp.expanded()).without_zeros().in_one_layer(), terminal_value=None)
+    limits, n = limits_of(tolerance, {}), mdp.n_states
     if (mdp.reward < 0).any():
         row = int((mdp.reward < 0).argmax())
         told = "without a goal or a number of steps, total rewards need rewards of at least 0"
         raise SolveError(f"reward: {mdp.reward[row]:g} in row {row} is negative; {told}")
     if not maximize:
-        return total_reward(mdp, _never_paid(mdp), maximize=False, tolerance=tolerance)
-    n = mdp.n_states
+        found = climb(RewardUntil(mdp, goal := _never_paid(mdp), limits, maximize=False))
+        return bounded(found.v, np.where(goal[:n], 0.0, found.error_bound), found.choice, rows_of(mdp))
     number, _, inside = end_components(mdp)
     state_of = states_of_rows(mdp)
     paying = inside[mdp.reward[inside] > 0]
@@ -167,7 +172,7 @@ def cumulative_reward(
     choice[state_of[paying[::-1]]] = paying[::-1]
     if not infinite.all():
         part = restriction(mdp, rows_of_states(mdp, ~infinite), np.zeros(1))
-        found = solve(part.mdp, 1.0, tolerance=tolerance)
+        found = climb(Layers(part.mdp, 1.0, limits))
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
     return bounded(v, bound, choice, rows_of(mdp), ValueRange(0.0, np.inf))
@@ -225,7 +230,8 @@ def next_probability(mdp: MDP, goal: Any, maximize: bool = True) -> BoundedValue
         array([0.5, 1. ])
     """
     check_arrays(mdp, maximize)
-    found = _stepped(_without_rewards(mdp), 1, maximize, columns_of(mdp, "goal", goal).astype(np.float64))
+    worth = columns_of(mdp, "goal", goal).astype(np.float64)
+    found = finite_horizon(_without_rewards(mdp), 1, terminal_value=worth, maximize=maximize).at()
     return bounded(found.v, found.error_bound, found.choice, found.rows, PROBABILITY)
 
 
@@ -239,14 +245,9 @@ def _stepped(mdp: MDP, n_steps: int, maximize: bool, worth: np.ndarray) -> Bound
 
 def _never_paid(mdp: MDP) -> np.ndarray:
     """Return the columns from which some policy never collects a reward, bool ``[n_columns]``."""
-    # Rows with a reward lead to an additional terminal.
-    pays = mdp.reward > 0
-    n, lengths = mdp.n_columns, np.diff(mdp.indptr)
-    indices = np.where(np.repeat(pays, lengths), np.int32(n), mdp.indices).astype(np.int32)
-    ends = np.append(mdp.terminal_reward, 0.0)
-    marked = replace(mdp, indices=indices, terminal_reward=ends, terminal_value=None)
-    goal = np.arange(n + 1) == n
-    return TransitionGraph(marked).may_avoid(goal)[:n]
+    pays, is_stuck = mdp.reward > 0, np.zeros(mdp.n_columns, dtype=bool)
+    is_stuck[: mdp.n_states] = count_rows(mdp, ~pays) == 0
+    return TransitionGraph(mdp).may_avoid(is_stuck, pays)
 
 
 def _without_rewards(mdp: MDP) -> MDP:

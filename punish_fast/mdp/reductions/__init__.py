@@ -1,0 +1,1 @@
+"""Reductions of objectives to problems that solvers of the ladder can solve."""
