@@ -83,7 +83,8 @@ Rungs:
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from itertools import dropwhile, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,6 +145,13 @@ def rungs() -> Iterator[Rung]:
     yield Rung("further sweeps within end components", gains.Gains, run)
 
 
+@cache
+def _rungs_of(problem: type) -> tuple[Rung, ...]:
+    """Return the rungs for a class of problems, which are consecutive. Do not import the modules of later rungs."""
+    reached = dropwhile(lambda rung: rung.problem is not problem, rungs())
+    return tuple(takewhile(lambda rung: rung.problem is problem, reached))
+
+
 def climb(problem: Any) -> Any:
     """Try the rungs for a problem in order, and return the first solution.
 
@@ -154,18 +162,17 @@ def climb(problem: Any) -> Any:
     """
     told: list[str] = []
     best: Any = None
-    bound = np.inf
-    for rung in rungs():
-        if not isinstance(problem, rung.problem) or not rung.applies(problem):
+    for rung in _rungs_of(problem.__class__):
+        if not rung.applies(problem):
             continue
         with np.errstate(all="ignore"):
             outcome = rung.run(problem)
         told.append(": ".join(filter(None, (rung.name, outcome.reason))))
         if not isinstance(outcome, Unsolved):
-            return replace(outcome, reason="; ".join(told))
-        if outcome.found is not None and (best is None or outcome.found.error_bound < bound):
-            best, bound = outcome.found, outcome.found.error_bound
-        if problem.limits.is_over and bound < np.inf:
+            return outcome if told == [outcome.reason] else replace(outcome, reason="; ".join(told))
+        if outcome.found is not None and (best is None or outcome.found.error_bound < best.error_bound):
+            best = outcome.found
+        if problem.limits.is_over and best is not None and best.error_bound < np.inf:
             return replace(best, reason="; ".join(told))
     if told and problem.limits.is_over:
         raise SolveError(f"max_seconds: no error bound was proved in {problem.limits.max_seconds:g} seconds; use more")
