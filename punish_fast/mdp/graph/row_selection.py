@@ -1,13 +1,15 @@
 """Restrictions of an MDP to some of its rows and states, and functions that relate rows to states."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.parallel import cumulated, for_chunks
+
+# One thread can copy this many entries before other threads have started.
+_LEAST_WORK = 100_000
 
 
 def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> dict[str, Any]:
@@ -18,7 +20,8 @@ def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> dict[str, Any
     """
     indptr = cumulated(np.where(rows < 0, 1, np.diff(mdp.indptr)[rows]))
     found = {"indptr": indptr, "indices": np.empty(indptr[-1], dtype=np.int32), "data": np.empty(indptr[-1])}
-    for_chunks(_graph.copy_rows, indptr, rows, column, mdp.indptr, mdp.indices, mdp.data, *found.values())
+    args = indptr, rows, column, mdp.indptr, mdp.indices, mdp.data, *found.values()
+    for_chunks(_graph.copy_rows, *args, alone=indptr[-1] < _LEAST_WORK)
     return found
 
 
@@ -55,8 +58,7 @@ def first_marked(state_ptr: np.ndarray, marked: np.ndarray) -> np.ndarray:
     return rows[np.searchsorted(rows, state_ptr[:-1])]
 
 
-@dataclass(frozen=True, eq=False)
-class Restriction:
+class Restriction(NamedTuple):
     """An MDP restricted to some of its rows."""
 
     mdp: MDP  # The restricted MDP, with the original layers, some of which may be empty
