@@ -106,8 +106,9 @@ def solve_by_component(climb: Climb, problem: Undiscounted) -> Exact:
 def _optimum(climb: Climb, problem: Undiscounted) -> Exact:
     """Find the maximum total reward and an optimal policy. Endless runs must have unbounded costs or no rewards."""
     mdp, endless, payoff, limits, must_end = problem
-    if not endless.any():
-        return climb(Total(mdp, payoff, limits))
+    may_not_end = bool(endless.any())
+    if not may_not_end or (must_end and payoff.row.all()):
+        return climb(Total(mdp, payoff, limits, may_not_end=may_not_end))
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
     quotient = collapsed(paid, endless, pays=bool(payoff.row.any()), stays=not must_end)
     inner, ends = quotient.mdp, quotient.mdp.terminal_reward

@@ -150,12 +150,12 @@ def _missing(climb: Climb, mdp: MDP, goal: np.ndarray, never: Ways, limits: Solv
     n, state_of = mdp.n_states, states_of_rows(mdp)
     if mdp.reward.min(initial=0) >= 0 or not never.found[:n].any():
         return never
-    number, _, inside = end_components(mdp, never.found[:n])
     free = end_components(mdp, never.found[:n], mdp.reward >= 0)[2]
     row = np.full(n, -1, dtype=np.int64)
     # In descending order, so that the first row of each state is written last.
     row[state_of[free][::-1]] = free[::-1]
     # Other components without positive rewards have unbounded costs.
+    number, _, inside = end_components(mdp, never.found[:n] & (mdp.reward.max() > 0))
     rows = _earning_rows(mdp, number, inside[~np.isin(number[state_of[inside]], number[state_of[free]])])
     if len(rows):
         gains = _signed_gains(climb, mdp, number, rows, limits)
