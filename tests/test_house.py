@@ -70,7 +70,8 @@ DEEP_KERNELS = {"equilibrium/exploitation/_belief_tree.py: branch", "punish/stat
 # The file whose names are packages that are imported on first use.
 LAZY = "runtime/lazy_modules.py"
 # Folders and files of rooms, from the ground to the top: each imports only those before it.
-FLOORS = {"mdp": ("arrays", "model", "graph", "chain", "bounds", "methods", "reductions", "ladder", "objectives", "conversion")}
+SOLVERS = "methods", "reductions", "ladder", "objectives"
+FLOORS = {"mdp": ("arrays", "model", "graph", "chain", "bounds", *SOLVERS, "conversion")}
 # Packages for other games, which the rest of the package does not need, and the files that offer them.
 WING = ("punish_fast.games", "punish_fast.play.games", "punish_fast.envs.games", "punish_fast.cli.games")
 DOORS = {"cli/installation/warmup.py", "cli/playing/serve.py", "envs/__init__.py"}

@@ -209,6 +209,8 @@ def solve_objective(
         raise ObjectiveError("objective: max or min is missing, which is allowed only in Markov chains")
     if discount is not None and objective.path != "R":
         raise ObjectiveError(f'discount: {discount} is allowed only for rewards without a goal, as in max R{{"name"}}')
+    if (factor := DEFAULT_DISCOUNT if discount is None else discount_of(discount)) == 1:
+        raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
     mdp = process.mdp if objective.path.startswith("P") else process.paying(objective.reward)
     goal: Any = objective.goal and objective.goal(process)
     avoid = None if objective.within is None else ~(objective.within(process) | goal)
@@ -219,7 +221,7 @@ def solve_objective(
         "RC": lambda: cumulative_reward(mdp, steps, best, tolerance),
         "RI": lambda: reward_at_step(mdp, steps or 0, best),
         "RS": lambda: _average(mdp, best, tolerance),
-        "R": lambda: _discounted(mdp, DEFAULT_DISCOUNT if discount is None else discount, best, tolerance),
+        "R": lambda: solve(mdp, factor, tolerance=tolerance, maximize=best),
     }
     if (path := objective.path.replace("LRA", "S")) in solvers:
         return solvers[path]()
@@ -231,12 +233,6 @@ def solve_objective(
 def _average(mdp: MDP, maximize: bool, tolerance: float) -> BoundedValues:
     found = average_reward(mdp, tolerance, maximize=maximize)
     return bounded(found.gain, found.error_bound, found.choice, found.rows)
-
-
-def _discounted(mdp: MDP, discount: float, maximize: bool, tolerance: float) -> Solution:
-    if (factor := discount_of(discount)) == 1:
-        raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
-    return solve(mdp, factor, tolerance=tolerance, maximize=maximize)
 
 
 def _path(text: str, path: str, kind: str) -> dict[str, str | None]:

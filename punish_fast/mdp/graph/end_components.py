@@ -22,9 +22,9 @@ to a component that it has left, so in this order, each component needs to be so
 Goldsmith 2011, J. Artif. Intell. Res. 42].
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,7 @@ from punish_fast.runtime.lazy_modules import csgraph, sparse
 from punish_fast.runtime.parallel import cumulated
 
 
-@dataclass(frozen=True, eq=False)
-class Quotient:
+class Quotient(NamedTuple):
     """An MDP whose end components have been collapsed."""
 
     # The quotient. Its last terminal represents staying forever, and each component is in the layer of its first state.

@@ -43,7 +43,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.arrays.policy import first_best
+from punish_fast.mdp.arrays.policy import first_best, taking
 from punish_fast.mdp.bounds import stopping_rule
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model.mdp import MDP
@@ -67,8 +67,7 @@ def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
 
     Every policy of the process must terminate.
     """
-    n, payment, policy = mdp.n_states, Payment(aim.reward, 1.0), np.zeros(mdp.n_rows)
-    policy[choice] = 1.0
+    n, payment, policy = mdp.n_states, Payment(aim.reward, 1.0), taking(mdp.n_rows, choice)
     n_carried = int(mdp.layer_ptr[1]) if mdp.is_cycle else n
     lower = aim.lower.copy()
     for _ in range(sweeps):

@@ -59,8 +59,7 @@ class Exact:
 Climb = Callable[[Any], Exact]
 
 
-@dataclass(frozen=True, eq=False)
-class Unsolved:
+class Unsolved(NamedTuple):
     """Failure of a rung: the reason, and the values found before."""
 
     reason: str
