@@ -18,8 +18,7 @@ are far below the allowance for rounded probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from functools import cached_property
 from typing import Any
@@ -36,11 +35,9 @@ _LOST = 8
 _decimal: Any = np.frompyfunc(Decimal, 1, 1)
 
 
-@contextmanager
-def many_digits(digits: int) -> Iterator[None]:
+def many_digits(digits: int) -> AbstractContextManager[Context]:
     """Compute with ``digits`` digits in the current thread. Invalid operations return NaN."""
-    with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])):
-        yield
+    return localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[]))
 
 
 class Decimals:

@@ -116,10 +116,8 @@ class Elimination:
         chain = sparse.csr_array(chain, copy=True)
         chain.eliminate_zeros()
         self._pattern = chain.indptr, chain.indices
-        is_same = before is not None and all(map(np.array_equal, self._pattern, before._pattern))
-        order = (
-            before._order if before is not None and is_same else minimum_degree(*_neighbors(chain), _MOST_OPERATIONS)
-        )
+        is_same = before and all(map(np.array_equal, self._pattern, before._pattern))
+        order = before._order if before and is_same else minimum_degree(*_neighbors(chain), _MOST_OPERATIONS)
         self._order: EliminationOrder | None = order
         self.is_affordable = order is not None  # False if the factors exceed 3e7 entries or 1e10 operations
         self.nnz = 0  # Number of entries in the factors

@@ -31,7 +31,6 @@ def evaluated(mdp: MDP, policy: Any, solve: Callable[[MDP], Result]) -> tuple[Re
     found = replace(found, rows=rows_of(mdp, policy))
     if not rounding.any():
         return found, 0.0
-    ends = 0 * chain.terminal_reward
-    more: Any = solve(replace(chain, reward=rounding, terminal_reward=ends, terminal_value=None))
+    more: Any = solve(replace(chain, reward=rounding, terminal_reward=0 * chain.terminal_reward, terminal_value=None))
     upper = more._columns()[2]
     return found, float(upper[np.isfinite(upper)].max(initial=0))

@@ -84,11 +84,7 @@ class Double(NamedTuple):
 
     high: np.ndarray
     low: np.ndarray
-
-    @property
-    def refinements(self) -> int:
-        """Maximum number of refinements."""
-        return 8
+    refinements: int = 8  # maximum number of refinements
 
     def plus(self, change: np.ndarray) -> Double:
         """Return the values with ``change`` added to the first ``len(change)`` columns."""
@@ -153,7 +149,7 @@ class Rows:
             return find_gains(self._decimals, self.state, v.values, _FURTHER_ROUNDINGS)
         gain, error = np.empty(len(self.reward)), np.empty(len(self.reward))
         rows, constants = (self.state, self.reward), (_FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST)
-        args = self._entries, rows, tuple(v), constants, gain, error
+        args = self._entries, rows, v[:2], constants, gain, error
         for_chunks(_elimination.find_gains, self._entries[0], *args, alone=self.matrix.nnz < _LEAST_WORK)
         return gain, error
 
