@@ -133,6 +133,8 @@ def check_allowed(is_allowed: bool, error: type[PunishFastError], name: str, val
 
 def as_float(value: Any) -> float:
     """Convert a real number or an array without dimensions to float. Return NaN for other values."""
+    if type(value) is float:
+        return value
     value = value[()] if getattr(value, "shape", None) == () else value
     try:
         is_real = isinstance(value, Real | Decimal) and not isinstance(value, bool)

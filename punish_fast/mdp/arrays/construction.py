@@ -322,7 +322,7 @@ def check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
     """Check that a pointer array goes from 0 to ``end``, in steps of at least ``least``."""
     if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != end:
         raise ModelError(f"{name}: must begin with 0 and end with {end}")
-    wrong = np.flatnonzero(np.diff(ptr) < least)
-    if len(wrong):
-        told = f"entry {wrong[0] + 1} is {ptr[wrong[0] + 1]} after {ptr[wrong[0]]}"
+    if (steps := ptr[1:] - ptr[:-1]).min(initial=least) < least:
+        k = int((steps < least).argmax())
+        told = f"entry {k + 1} is {ptr[k + 1]} after {ptr[k]}"
         raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}, but {told}")

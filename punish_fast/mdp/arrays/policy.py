@@ -39,7 +39,7 @@ def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyErro
     """Raise an error if an array, or an item of a list at any depth, has masked entries."""
     for item in given if isinstance(given, list | tuple) else ():
         refuse_mask(name, item, error)
-    if np.ma.is_masked(given):
+    if type(given) is not np.ndarray and np.ma.is_masked(given):
         raise error(f"{name}: {MASKED}")
 
 

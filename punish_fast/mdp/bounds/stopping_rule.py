@@ -85,10 +85,10 @@ def terminal_values(mdp: Process, discount: float) -> np.ndarray:
         SolveError: If a value is too large for floating point.
     """
     values = np.zeros(len(mdp.terminal_reward)) if mdp.rows_pay_ends else mdp.terminal_reward
-    if discount < 1:
+    if discount < 1 and len(values):
         with np.errstate(over="ignore"):
             values = mdp.terminal_reward / (1 - discount)
-    if len(large := np.flatnonzero(np.isinf(values))):
+    if len(values) and len(large := np.flatnonzero(np.isinf(values))):
         told = f"terminal {large[0]} pays {mdp.terminal_reward[large[0]]:g} at every step, too large for floating point"
         raise SolveError(f"terminal_reward: {told} at discount {discount!r}")
     return values if mdp.terminal_value is None else values + mdp.terminal_value

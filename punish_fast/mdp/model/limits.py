@@ -121,10 +121,9 @@ def limits_of(tolerance: float, given: SolverLimits, stage: str = "solve") -> So
     if unknown := given.keys() - SolverLimits.__annotations__.keys():
         known = ", ".join(SolverLimits.__annotations__)
         raise TypeError(f"{min(unknown)}: unknown argument; the optional limits are {known}")
-    progress = given.get("progress")
+    progress, seconds = given.get("progress"), given.get("max_seconds", math.inf)
     told: dict[str, Any] = {**given, "progress": keep_quiet if progress is None else partial(progress, stage)}
-    limits = SolverOptions(check_options(tolerance=tolerance)[1], **told)
-    return replace(limits, deadline=time.monotonic() + float(limits.max_seconds))
+    return SolverOptions(check_options(tolerance=tolerance)[1], **told, deadline=time.monotonic() + as_float(seconds))
 
 
 def quiet(limits: SolverOptions, tolerance: float, max_sweeps: int | None = None) -> SolverOptions:
@@ -143,7 +142,8 @@ def check_options(
     """Check options of `solve` and their combination. Return the discount and the tolerance as floats."""
     others = "; other objectives are functions, such as average_reward"
     for option, value, allowed, more in (("objective", objective, OBJECTIVES, others), ("method", method, METHODS, "")):
-        check_allowed(value in allowed, SolveError, option, shown(value), f"one of {', '.join(allowed)}{more}")
+        if value not in allowed:
+            raise SolveError(f"{option}: {shown(value)} is not allowed; it must be one of {', '.join(allowed)}{more}")
     discount, bound = None if discount is None else discount_of(discount), as_float(tolerance)
     if objective == "reach-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective reach-probability, which has none")
