@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import error, exact_values, random_processes, sparse_process
 
-from punish_fast.mdp import from_rows, solve
+from punish_fast.mdp import MDP, from_rows, solve
 from punish_fast.mdp.bounds.stopping_rule import terminal_values
 from punish_fast.mdp.methods.direct_iteration import solve_directly
 from punish_fast.mdp.methods.totals import Total
@@ -42,6 +42,15 @@ def test_a_corridor_takes_few_policies_in_both_directions(goal):
     expected = np.where(distance == 0, 0.0, step * (step * 0.9999) ** (distance - 1.0))
     assert found.policies <= 3
     assert np.abs(found.v - expected).max() <= 2e-10
+
+
+def test_sweeps_replace_eliminations_of_dense_chains():
+    generator, n = np.random.default_rng(0), 200
+    transitions = generator.dirichlet(np.full(n, 0.1), (10, n))
+    mdp = MDP.from_dense(transitions, generator.normal(size=(n, 10)), normalize=True)
+    found = directly(mdp, 0.9, 1e-9)
+    assert found.policies == 1
+    assert found.error_bound <= 1e-9
 
 
 @given(random_processes(), st.sampled_from([0.0, 0.3, 0.9, 1 - 2.0**-10]))

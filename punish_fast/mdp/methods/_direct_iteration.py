@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.model._bellman import ONE, Tensor
+from punish_fast.mdp.model._bellman import ONE, THREE, TWO, Tensor
 from punish_fast.runtime._jit import kernel, routine
 
 # Fraction of the largest absolute value by which a row must be better to replace another row.
 _LEAST_GAIN = 1e-15
-# Cost of reading an entry in a sweep, in multiplications of an elimination.
-_SWEEP_COST = 8.0
+# Costs of an entry and of a row in a sweep over all rows, including as much for sweeps over the policy's rows, in
+# multiplications of an elimination.
+_ENTRY_COST, _ROW_COST = 5.0, 100.0
 _MOST_REFINEMENTS = 8
 # Number of passes that look for states whose successors have known values.
 _PASSES = 4
 _KNOWN = -1
-TWO, THREE = np.uint64(2), np.uint64(3)
 
 
 class PolicyLimits(NamedTuple):
@@ -27,7 +27,6 @@ class PolicyLimits(NamedTuple):
 
     policies: int  # Maximum number of policies
     entries: int  # Maximum number of entries of a policy's matrix
-    rows: int  # Largest number of rows of a state
     products: float  # Maximum number of multiplications of all eliminations
     change: float  # Largest gain, of rows or of the policy, that proves the tolerance
     further: int  # Number of roundings of a gain in addition to one per entry
@@ -65,21 +64,31 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
     n, left = len(choice), limits.products
     indices = (np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64))
     order = Envelope(*indices, np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64))
-    choice[:] = -1
+    choice[:] = tensor.state_ptr[:-1]
+    # An elimination of another policy is probably too large as well.
+    _, work = _find_order(tensor, discount, choice, left, order, v.copy())
+    if work > left:
+        return -1, -np.inf, np.inf
     _improve(tensor, discount, v, choice, True, 0.0)
-    _improve(tensor, discount, v, choice, False, 0.0)
-    n_policies, is_better = 0, True
-    while is_better and n_policies < limits.policies:
+    n_changed, n_policies, is_ascending = _improve(tensor, discount, v, choice, False, 0.0), 0, True
+    while n_policies == 0 or (n_changed > 0 and n_policies < limits.policies):
+        # Sweep for as long as an elimination takes, unless the number of changes no longer decreases.
+        n_last, spent = n + 1, 0.0
+        while 0 < n_changed < n_last and spent < work:
+            # Sweeps over the policy's rows read about as many entries as a sweep over all rows.
+            for _ in range(len(q) // n):
+                for state in range(n):
+                    v[state] = _row_value(tensor, discount, v, np.uint64(choice[state]))
+            n_last, spent = n_changed, spent + _ENTRY_COST * len(tensor.indices) + _ROW_COST * len(q)
+            is_ascending = not is_ascending
+            n_changed = _improve(tensor, discount, v, choice, is_ascending, _LEAST_GAIN)
         work = _evaluate(tensor, discount, limits, left, choice, order, v)
         left -= work
         if left < 0:
             return -1, -np.inf, np.inf
-        n_policies += 1
-        is_better = _improve(tensor, discount, v, choice, n_policies % 2 == 0, _LEAST_GAIN)
-        spent = _SWEEP_COST * len(tensor.indices)
-        while is_better and spent < work and _improve(tensor, discount, v, choice, n_policies % 2 == 0, _LEAST_GAIN):
-            spent += _SWEEP_COST * len(tensor.indices)
-    change, error = np.zeros(len(v)), np.empty(limits.rows)
+        n_policies, is_ascending = n_policies + 1, not is_ascending
+        n_changed = _improve(tensor, discount, v, choice, is_ascending, _LEAST_GAIN)
+    change, error = np.zeros(len(v)), np.empty(np.diff(tensor.state_ptr).max())
     paid = Tensor(tensor.state_ptr, tensor.indptr, tensor.indices, tensor.data, q)
     for _ in range(_MOST_REFINEMENTS):
         below, above = _find_gains(tensor, discount, limits, v, low, choice, q, error)
@@ -88,11 +97,10 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
         left -= _evaluate(paid, discount, limits, left, choice, order, change)
         if left < 0:
             return -1, -np.inf, np.inf
-        n_policies += 1
-        for state in range(n):
-            total = low[state] + change[state]
-            value = v[state] + total
-            v[state], low[state] = value, total - (value - v[state])
+        n_policies, total = n_policies + 1, low + change
+        value = v + total
+        low[:] = total - (value - v)
+        v[:] = value
     for state in range(n):
         for row in range(tensor.state_ptr[state], tensor.state_ptr[state + 1]):
             q[row] = min(v[state] + q[row], v[state])
@@ -102,33 +110,46 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
 
 @routine
 def _improve(tensor, discount, v, choice, is_ascending, least_gain):
-    """Update each state from the current values, and return True if a choice changed.
+    """Update each state from the current values, and return the number of choices that changed.
 
-    A choice changes only if another row is better by more than ``least_gain`` times the largest value. A choice of -1
-    always changes.
+    A choice changes only if another row is better by more than ``least_gain`` times the largest value.
     """
-    state_ptr, indptr, indices, data, reward = tensor
-    n, largest, is_changed = len(choice), 0.0, False
+    n, largest, n_changed = len(choice), 0.0, 0
     for column in range(len(v)):
         largest = max(largest, abs(v[column]))
     for i in range(n):
         state = i if is_ascending else n - 1 - i
         best, best_row, own = -np.inf, -1, -np.inf
-        for row in range(state_ptr[state], state_ptr[state + 1]):
-            k, end = indptr[row], indptr[row + 1]
-            if end == k + ONE:
-                value = reward[row] + discount * v[indices[k]]
-            else:
-                value = reward[row] + discount * _mean(indices, data, v, k, end)
+        for row in range(tensor.state_ptr[state], tensor.state_ptr[state + 1]):
+            value = _row_value(tensor, discount, v, row)
             if row == choice[state]:
                 own = value
             if value > best:
                 best, best_row = value, row
         largest = max(largest, abs(best))
         if best_row >= 0 and not best <= own + least_gain * largest:
-            choice[state], is_changed = best_row, True
+            choice[state], n_changed = best_row, n_changed + 1
         v[state] = best
-    return is_changed
+    return n_changed
+
+
+@routine
+def _row_value(tensor, discount, v, row):
+    """Return the value of a row. Separate sums allow the processor to overlap additions."""
+    _, indptr, indices, data, reward = tensor
+    k, end = indptr[row], indptr[row + ONE]
+    if end == k + ONE:
+        return reward[row] + discount * v[indices[k]]
+    first = second = third = 0.0
+    while k + TWO < end:
+        first += data[k] * v[indices[k]]
+        second += data[k + ONE] * v[indices[k + ONE]]
+        third += data[k + TWO] * v[indices[k + TWO]]
+        k += THREE
+    while k < end:
+        first += data[k] * v[indices[k]]
+        k += ONE
+    return reward[row] + discount * (first + second + third)
 
 
 @routine
@@ -168,21 +189,6 @@ def _find_gains(tensor, discount, limits, v, low, choice, q, error):
 
 
 @routine
-def _mean(indices, data, v, k, end):
-    """Return the expected value of a row's successors. Separate sums allow the processor to overlap additions."""
-    first = second = third = 0.0
-    while k + TWO < end:
-        first += data[k] * v[indices[k]]
-        second += data[k + ONE] * v[indices[k + ONE]]
-        third += data[k + TWO] * v[indices[k + TWO]]
-        k += THREE
-    while k < end:
-        first += data[k] * v[indices[k]]
-        k += ONE
-    return first + second + third
-
-
-@routine
 def _solve_known(tensor, discount, choice, place, v):
     """Compute values that follow directly from known ones, mark these states by -1, and count the other states.
 
@@ -218,8 +224,25 @@ def _solve_known(tensor, discount, choice, place, v):
 
 
 @routine
-def _find_envelope(tensor, choice, n_open, is_reversed, order):
-    """Set the elimination order of the states with unknown values, and return the number of multiplications."""
+def _find_order(tensor, discount, choice, most, order, v):
+    """Compute values that are known, and set the order of the other states that takes fewer multiplications.
+
+    Return the number of these states and the number of multiplications, or infinity if it exceeds ``most``.
+    """
+    n_open = _solve_known(tensor, discount, choice, order.place, v)
+    straight = _find_envelope(tensor, choice, n_open, False, most, order)
+    work = _find_envelope(tensor, choice, n_open, True, min(most, straight), order)
+    if straight < work:
+        work = _find_envelope(tensor, choice, n_open, False, most, order)
+    return n_open, work
+
+
+@routine
+def _find_envelope(tensor, choice, n_open, is_reversed, most, order):
+    """Set the elimination order of the states with unknown values.
+
+    Return the number of multiplications, or infinity if it exceeds ``most``.
+    """
     _, indptr, indices, _, _ = tensor
     n, work, furthest, i = len(choice), 0.0, 0, 0
     for state in range(n):
@@ -239,6 +262,8 @@ def _find_envelope(tensor, choice, n_open, is_reversed, order):
         width = (furthest if low < i else high) - low + 1
         order.ptr[i + 1] = order.ptr[i] + width
         work += width + np.float64(i - low) * (width - 0.5 * (i - low))
+        if work > most:
+            return np.inf
     return work
 
 
@@ -248,11 +273,7 @@ def _evaluate(tensor, discount, limits, left, choice, order, v):
 
     State reduction subtracts no probabilities (``elimination.py``).
     """
-    n_open = _solve_known(tensor, discount, choice, order.place, v)
-    straight = _find_envelope(tensor, choice, n_open, False, order)
-    work = _find_envelope(tensor, choice, n_open, True, order)
-    if straight < work:
-        work = _find_envelope(tensor, choice, n_open, False, order)
+    n_open, work = _find_order(tensor, discount, choice, left, order, v)
     if work > left or order.ptr[n_open] > limits.entries:
         return np.inf
     _, indptr, indices, data, reward = tensor

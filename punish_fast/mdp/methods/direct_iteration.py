@@ -52,8 +52,8 @@ def solve_directly(problem: Total) -> Exact | Unsolved:
     v = np.concatenate([np.zeros(mdp.n_states), problem.payoff.end])
     low, q, choice = np.zeros(mdp.n_columns), np.empty(mdp.n_rows), np.empty(mdp.n_states, dtype=np.int64)
     change = _SHARE * limits.tolerance * (1 - discount)
-    most = min(_MOST_POLICIES, limits.max_sweeps), _MOST_ENTRIES, int(np.diff(mdp.state_ptr).max(initial=0))
-    constants = PolicyLimits(*most, _MOST_PRODUCTS, change, _FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST, TIE)
+    most = min(_MOST_POLICIES, limits.max_sweeps), _MOST_ENTRIES, _MOST_PRODUCTS
+    constants = PolicyLimits(*most, change, _FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST, TIE)
     n, least, largest = iterate_policies(tensor_of(mdp), discount, constants, v, low, choice, q)
     if n < 0:
         return Unsolved("the matrix of a policy is too large")
