@@ -44,6 +44,7 @@ def test_a_corridor_takes_few_policies_in_both_directions(goal):
     assert np.abs(found.v - expected).max() <= 2e-10
 
 
+@pytest.mark.compiled
 def test_sweeps_replace_eliminations_of_dense_chains():
     generator, n = np.random.default_rng(0), 200
     transitions = generator.dirichlet(np.full(n, 0.1), (10, n))
