@@ -20,6 +20,9 @@ ModelDigest = Annotated[
     str | None,
     Query(pattern="^[0-9a-f]{32}$", description="Digest of the judge, by default the strongest built-in agent."),
 ]
+_INITIALS: dict[str, Any] = {"pattern": "^[grdspGRDSP]{1,40}$", "description": "Cards by initials."}
+Hand = Annotated[str, Path(**_INITIALS)]
+Discard = Annotated[str | None, Query(**_INITIALS)]
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="Name of a plot.")]
 _MOST_LISTED = 200
 # The schema contains no details, because the log parser validates the body.
@@ -82,7 +85,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
 
 def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
-    """Return the routes ``/dashboard``, ``/plots``, ``/practice``, ``/puzzle`` and ``/improve``."""
+    """Return the routes ``/dashboard``, ``/plots``, ``/practice``, ``/hands``, ``/puzzle`` and ``/improve``."""
     routes = APIRouter(tags=["statistics"])
 
     @routes.get("/dashboard")
@@ -108,6 +111,12 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         choices = await workers.run("reader", lambda: database.choices(clean_name(player) or None))
         drawn = secrets.randbits(32) if seed is None else seed
         return await workers.answer(lambda: found.practice(choices, n, drawn), found.has_explainer)
+
+    @routes.get("/hands/{cards}", dependencies=[costs(4)])
+    async def hand(cards: Hand, discard: Discard = None) -> dict[str, Any]:
+        """Return how often to play each card of a hand, and its win probability, as ``hand`` reports them."""
+        found = registry.judge(database.rules)
+        return await workers.answer(lambda: found.hand(cards, discard), found.has_explainer)
 
     @routes.get("/puzzle", dependencies=[costs(4)])
     async def puzzle(model: ModelDigest = None) -> dict[str, Any]:

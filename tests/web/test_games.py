@@ -231,6 +231,22 @@ def test_improvement_is_reported_on_all_games_of_a_person(client, naive):
     assert (unknown.status_code, unknown.json()["detail"]) == (404, "player: no games of Zoe")
 
 
+def test_a_hand_is_answered_for_one_or_for_all_discard_piles(client, naive):
+    found = client.get("/hands/rs").json()
+    assert (found["judge"], found["model"], found["state"]) == ("Nina", naive, None)
+    assert sum(play["probability"] for play in found["plays"]) == pytest.approx(1)
+    exact = client.get("/hands/rs", params={"discard": "p"}).json()
+    assert exact["plays"][0].keys() == found["plays"][0].keys()
+    wins = {
+        each["action"]: each["value"] for each in client.get(f"/models/{naive}/why/{exact['state']}").json()["actions"]
+    }
+    assert {play["action"]: play["win_probability"] for play in exact["plays"]} == pytest.approx(wins)
+    for path, word in (("rsx", "cards"), ("ppp", "position"), ("rs?discard=gd", "discard")):
+        refused = client.get(f"/hands/{path}")
+        assert refused.status_code == 422
+        assert word in refused.json()["detail"]
+
+
 def test_practice_asks_about_what_somebody_lost_most_by(client, naive):
     positions = client.get("/practice", params={"model": naive, "n": 5}).json()["positions"]
     assert len(positions) == 5

@@ -39,6 +39,7 @@ ROUTES = {
     "#/explore": "details.move",
     "#/review": "table.games a",
     "#/practice": "button.answer",
+    "#/hand/rs": ".reason",
     "#/you/Ada": ".halves table",
     "#/dashboard": ".tiles",
 }
@@ -708,6 +709,21 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
 
 
 @pytest.mark.usefixtures("played")
+def test_a_hand_is_typed_on_the_start_page_and_its_best_card_shown(visit):
+    each = visit(size=PHONE)
+    page = each.go("#/play", ".start")
+    page.get_by_label("Your hand").fill("rs")
+    page.keyboard.press("Enter")
+    page.locator(".reason").wait_for()
+    assert page.url.endswith("#/hand/rs")
+    assert page.locator(".reason").inner_text().startswith("Play ")
+    assert page.locator("tbody tr").count() == 4
+    page.get_by_label("Discard pile").fill("P")
+    page.get_by_role("button", name="What do I play?").click()
+    page.get_by_role("link", name="See why").click()
+    page.locator("details.move").first.wait_for()
+
+
 def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, address):
     each = visit()
     model = next(model for model in json.load(urlopen(f"{address}/models")) if model["name"] == "naive")

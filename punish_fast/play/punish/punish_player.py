@@ -244,6 +244,15 @@ class PunishPlayer(Player, ServedPlayer):
         questions = [] if choices is None else worst_positions(explainer, choices, n, seed)
         return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
 
+    def hand(self, cards: str, discard: str | None) -> dict[str, Any]:
+        """Return the `hand_report` on a hand, as initials of cards, for any discard pile or for one that is given."""
+        from punish_fast.play.explain.hands import hand_report, position_of_hand
+
+        state = position_of_hand(cards, self.rules, discard=discard)
+        report = hand_report(self.explainer, state, discard is not None)
+        report["words"] = with_hearts(report["words"])
+        return {"judge": self.person, "model": self.digest, **report}
+
     def puzzle(self, day: date) -> dict[str, Any]:
         """Return the puzzle of a day as a JSON-like object with ``day``, ``number``, ``rules`` and ``positions``.
 

@@ -1,5 +1,5 @@
 /** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/explore/{digest}/{state},
- * #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/you/{player} or #/dashboard. */
+ * #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/hand/{cards}/{discard pile}, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
 import { tune } from "./sound.js";
@@ -7,6 +7,7 @@ import { dress } from "./theme.js";
 import * as dashboard from "./dashboard.js";
 import * as explore from "./explore.js";
 import * as friend from "./friend.js";
+import * as hand from "./hand.js";
 import * as learn from "./learn.js";
 import * as play from "./play.js";
 import * as practice from "./practice.js";
@@ -14,7 +15,7 @@ import * as puzzle from "./puzzle.js";
 import * as review from "./review.js";
 import * as you from "./you.js";
 
-const PAGES = { play, learn, friend, explore, review, practice, puzzle, you, dashboard };
+const PAGES = { play, learn, friend, hand, explore, review, practice, puzzle, you, dashboard };
 
 const main = document.getElementById("main");
 // Function to call when the user leaves the current page, and number of the current visit, by which late responses are

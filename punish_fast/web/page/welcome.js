@@ -4,6 +4,7 @@ import { allModels, get, pause } from "./api.js";
 import { choice, complain, h, svg, title, unseen } from "./dom.js";
 import { face } from "./faces.js";
 import { GAMES, rendererOf } from "./games.js";
+import { handForm } from "./hand.js";
 import { keep, recall } from "./memory.js";
 import { streakOn } from "./puzzle.js";
 
@@ -69,7 +70,7 @@ export function welcome(models, deal, isCurrent) {
   const games = Object.keys(GAMES).map((game) => models.filter((model) => model.game === game)).filter(({ length }) => length);
   const tiles = h("section", { class: "stack" }, h("h2", {}, "Other games"), h("div", { class: "game-tiles" }, games.map((players) => tile(players, start))));
   const duel = models.filter(({ game }) => game === PUNISH);
-  return [...(duel.length ? [duelForm(duel, start), primer(duel[0], isCurrent), tiles] : [tiles]), more(models, start)];
+  return [...(duel.length ? [duelForm(duel, start), primer(duel[0], isCurrent), handPanel(), tiles] : [tiles]), more(models, start)];
 }
 
 /** A form whose button is disabled while the game begins, and changes its text if that takes long. */
@@ -117,6 +118,9 @@ function duelForm(duel, start) {
     form({ class: "stack" }, () => start(wanted), choices, h("div", { class: "row" }, h("label", { class: "field" }, h("span", {}, "Your name in the records"), name), button, h("a", { class: "button large", href: "#/learn" }, "Learn in a minute"), h("a", { class: "button large", href: "#/friend" }, "Play with a friend"), duel[0].rules === STANDARD && puzzleLink())),
   );
 }
+
+/** A form that asks what to play with a hand. */
+const handPanel = () => h("section", { class: "panel stack" }, h("h2", {}, "What do I play with this hand?"), handForm());
 
 /** A link to the puzzle of the day, with the streak of right answers. */
 function puzzleLink() {
