@@ -38,7 +38,7 @@ ROUTES = {
     "#/learn": ".learn .hand",
     "#/explore": "details.move",
     "#/review": "table.games a",
-    "#/practice": "button.answer",
+    "#/practice": ".practice .hand",
     "#/hand/rs": ".reason",
     "#/you/Ada": ".halves table",
     "#/dashboard": ".tiles",
@@ -644,11 +644,11 @@ def test_a_position_is_clicked_together_and_an_impossible_one_refused_in_words(b
 
 
 def type_an_answer(page: Page) -> None:
-    """Type the last answer, a feint where there is one: nothing is answered before Enter is pressed."""
-    button = page.locator("button.answer").last
-    for key in button.locator("kbd").inner_text().split():
-        page.keyboard.press(key)
-    assert button.evaluate("(button) => button === document.activeElement")
+    """Type the last card, as a feint if possible: nothing is answered before Enter is pressed."""
+    if page.get_by_role("button", name="Feint").count():
+        page.keyboard.press("f")
+    page.keyboard.press(str(page.locator(".practice .hand button:enabled").last.get_attribute("data-kind"))[0])
+    assert page.locator(".confirm").evaluate("(button) => button === document.activeElement")
     assert page.locator("p.verdict").count() == 0
     page.keyboard.press("Enter")
     page.wait_for_selector("p.verdict")
@@ -657,7 +657,7 @@ def type_an_answer(page: Page) -> None:
 @pytest.mark.usefixtures("played")
 def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
     each = visit()
-    page = each.go("#/practice", "button.answer")
+    page = each.go("#/practice", ".practice .hand")
     assert page.locator(".score").inner_text() == "No answers yet."
     n_questions = int(page.locator("h2", has_text="Question 1 of").inner_text().split()[3].rstrip(":"))
     for number in range(1, n_questions + 1):
@@ -678,11 +678,11 @@ def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
         assert re.search(r"You chose .*; .* wins \d+\.\d points more, judged by Nina\. Explore this position$", words)
         assert re.fullmatch(r"#/explore/[0-9a-f]{32}/\d{18}", each_missed.locator("a").get_attribute("href"))
     page.reload()
-    page.wait_for_selector("button.answer")
+    page.wait_for_selector(".practice .hand")
     assert f" of {number} right" in page.locator(".score").inner_text()
     type_an_answer(page)
     page.get_by_role("button", name="Reset score").click()
-    page.wait_for_selector("button.answer:enabled")
+    page.wait_for_selector(".practice .hand button:enabled")
     assert page.locator(".score").inner_text() == "No answers yet."
     assert page.locator("h2", has_text="Question 1 of").count() == 1
 
@@ -697,18 +697,18 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
 
     each = visit()
     change_answers(each.page, "**/practice?*", even_out)
-    page = each.go("#/practice", "button.answer")
+    page = each.go("#/practice", ".practice .hand")
     # The same answer again gives it, as at the table.
-    page.locator("button.answer").last.click()
-    assert (page.locator("p.verdict").count(), page.locator("button.answer[aria-pressed=true]").count()) == (0, 1)
+    card = page.locator(".practice .hand button:enabled").last
+    card.click()
+    assert (page.locator("p.verdict").count(), page.locator(".hand [aria-pressed=true]").count()) == (0, 1)
     page.keyboard.press("Escape")
-    page.locator("button.answer").last.click()
-    page.locator("button.answer").last.click()
+    card.click()
+    card.click()
     assert page.locator("p.verdict.good").inner_text().startswith("✓ Nearly as good")
     assert page.locator(".score").inner_text().startswith("All rounds: 1 of 1 right, 0.5 points")
 
 
-@pytest.mark.usefixtures("played")
 def test_a_hand_is_typed_on_the_start_page_and_its_best_card_shown(visit):
     each = visit(size=PHONE)
     page = each.go("#/play", ".start")
@@ -733,11 +733,15 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
         found = practice | {"day": day, "number": 7}
         each.page.unroute_all()
         each.page.route("**/puzzle?*", lambda route: route.fulfill(json=found))
-        page = each.go(f"?{day}{right}#/puzzle", "button.answer")
+        page = each.go(f"?{day}{right}#/puzzle", ".practice .hand")
         assert page.locator("h1").inner_text() == "Puzzle 7"
         (question,) = practice["positions"]
         best, worst = (choose(question["actions"], key=lambda action: action["value"]) for choose in (max, min))
-        page.locator(f"[data-action='{(best if right else worst)['action']}']").dblclick()
+        action = (best if right else worst)["action"]
+        if action % 10:
+            page.keyboard.press("f")
+        page.keyboard.press(CARDS[action // 10 - 1][0])
+        page.keyboard.press("Enter")
         page.get_by_text("The next puzzle appears at midnight UTC.").wait_for()
         return page.locator(".score").inner_text()
 
@@ -748,6 +752,7 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
     assert each.flaws() == []
 
 
+@pytest.mark.usefixtures("played")
 def test_your_worst_positions_are_practiced_at_once(visit, address):
     each = visit()
     model = next(entry for entry in json.load(urlopen(f"{address}/models")) if entry["judges"])

@@ -1,11 +1,11 @@
 /** Practice page: a quiz with positions in which the right choice matters most. */
 
 import { get, modelsThat } from "./api.js";
-import { position } from "./board.js";
-import { actionTag, cardOf, isFeint } from "./cards.js";
-import { announce, choice, h, keyButton, percent, title } from "./dom.js";
+import { actionTag } from "./cards.js";
+import { announce, choice, h, percent, title } from "./dom.js";
 import { keyOf } from "./keys.js";
 import { keep, recall } from "./memory.js";
+import { Punish } from "./punish.js";
 
 const AT_ONCE = 10;
 const NEW = { asked: 0, right: 0, lost: 0 };
@@ -112,48 +112,19 @@ export class Quiz {
   }
 
   ask() {
-    const question = this.questions[this.number];
+    const { actions } = this.questions[this.number];
     this.isOpen = true;
-    this.picked = null;
-    const keys = h("p", { class: "quiet small keys" }, "Type a letter to pick a card, f to feint with it, and Enter to answer.");
-    this.verdict = h("div", { class: "stack" }, keys);
-    this.buttons = question.actions.map((action) =>
-      h(
-        "button",
-        { type: "button", class: "answer", "data-action": action.action, onclick: () => this.pick(action) },
-        h("kbd", { "aria-hidden": "true" }, isFeint(action.action) && "f ", cardOf(action.action)[0]),
-        actionTag(action.action, action.name),
-        h("span", { class: "found" }),
-      ),
-    );
-    this.place.replaceChildren(
-      h(
-        "div",
-        { class: "practice" },
-        h("section", { class: "panel", "aria-label": "Position" }, position(question.view, this.rules)),
-        h(
-          "section",
-          { class: "panel stack" },
-          h("h2", {}, this.heading),
-          h("div", { class: "choices" }, this.buttons),
-          this.verdict,
-        ),
-      ),
-    );
+    this.verdict = h("div", { class: "stack" });
+    const board = h("div", { class: "board" });
+    this.table = new Punish(board, (action) => this.answer(actions.find((each) => each.action === action)));
+    this.place.replaceChildren(h("div", { class: "practice" }, h("section", { class: "panel table", "aria-label": "Position" }, h("h2", {}, this.heading), board), this.verdict));
+    this.seat(actions);
   }
 
-  /** Pick an answer, as at the table; picking it again gives it. */
-  pick(action) {
-    if (action === this.picked) return void this.answer(action);
-    this.picked = action;
-    for (const button of this.buttons) {
-      const isPicked = Number(button.dataset.action) === action.action;
-      button.setAttribute("aria-pressed", String(isPicked));
-      if (isPicked) button.focus();
-    }
-    const confirm = keyButton(`Play ${action.name}`, "Enter", { class: "main", onclick: () => this.answer(action) });
-    this.verdict.replaceChildren(h("div", { class: "row" }, confirm));
-    confirm.scrollIntoView({ block: "nearest" });
+  /** Show the position as at a table, with its legal moves. */
+  seat(legal) {
+    const { view } = this.questions[this.number];
+    this.table.update({ rules: this.rules, names: ["you", "the enemy"], seat: 0, is_on: true, uncovered: null, view, legal }, []);
   }
 
   answer(action) {
@@ -164,21 +135,25 @@ export class Quiz {
     const top = actions.find((each) => each.action === best);
     const loss = Math.max(0, top.value - action.value);
     const isRight = loss < MOST_OF_RIGHT;
-    for (const [k, button] of this.buttons.entries()) {
-      const each = actions[k];
-      button.disabled = true;
-      button.removeAttribute("aria-pressed");
-      button.classList.toggle("right", top.value - each.value < MOST_OF_RIGHT);
-      button.classList.toggle("mine", each === action);
-      button.querySelector(".found").replaceChildren(h("span", { class: "bar", vars: { share: `${100 * each.value}%` } }), h("span", { class: "number" }, percent(each.value)));
-    }
+    this.seat([]);
+    const found = actions.map((each) =>
+      h(
+        "li",
+        { class: `answer${top.value - each.value < MOST_OF_RIGHT ? " right" : ""}${each === action ? " mine" : ""}` },
+        actionTag(each.action, each.name),
+        h("span", { class: "bar", vars: { share: `${100 * each.value}%` } }),
+        h("span", { class: "number" }, percent(each.value)),
+      ),
+    );
     const both = `${top.name} wins ${percent(top.value)}, ${action.name} ${percent(action.value)}: ${points(loss)} points less, judged by ${this.judge}.`;
     const words = loss < MOST_OF_BEST ? `Right: ${action.name} wins ${percent(action.value)}.` : isRight ? `Nearly as good: ${both}` : both;
     if (!isRight) this.missed.push([question, action.action]);
     this.answered(isRight, loss);
+    this.verdict.className = "panel stack";
     this.verdict.replaceChildren(
       h("p", { class: isRight ? "verdict good" : "verdict bad" }, isRight ? "✓ " : "✗ ", words),
       this.reason(state, action),
+      h("ul", { class: "choices" }, found),
       person && h("p", { class: "quiet" }, `In the recorded game, ${person} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
       ...this.after([h("a", { href: `#/explore/${this.model}/${state}` }, "Explore this position"), game && gameLink(game, this.model, state)]),
     );
@@ -216,21 +191,9 @@ export class Quiz {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
     // A held Enter key must not skip the verdict.
     if (event.key === "Enter" && event.repeat) event.preventDefault();
-    if (this.questions && this.isOpen) this.press(keyOf(event));
-  }
-
-  /** Pick the answer that a key selects: initials select cards, f switches between playing a card
-   * and feinting, and Escape undoes the pick. */
-  press(key) {
-    if (key === "Escape") return void this.ask();
-    const { actions } = this.questions[this.number];
-    const now = this.picked?.action;
-    const feints = now !== undefined && isFeint(now);
-    const wanted =
-      key === "f"
-        ? (action) => isFeint(action) !== feints && (now === undefined || cardOf(action) === cardOf(now))
-        : (action) => isFeint(action) === feints && cardOf(action)[0] === key;
-    const found = actions.find(({ action }) => wanted(action));
-    if (found && found !== this.picked) this.pick(found);
+    const key = keyOf(event);
+    // Enter and space activate the focused button or link.
+    if ((key === "Enter" || key === " ") && event.target.closest("button, a, summary")) return;
+    if (this.questions && this.isOpen && this.table.press(key)) event.preventDefault();
   }
 }
