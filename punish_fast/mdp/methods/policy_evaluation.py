@@ -128,13 +128,8 @@ class PolicyEvaluations:
     def __init__(self, names: Sequence[str] = GENERAL_METHODS) -> None:
         self._limit = _FEWEST_SWEEPS  # maximum number of sweeps
         # Recent gain of each method, in digits per pass. The second method is tried if the first gains less than 1.
-        self._rate = dict(zip(names, (np.inf, _CONTENT), strict=False))
+        self.rate = dict(zip(names, (np.inf, _CONTENT), strict=False))
         self.used = Counter[str]()  # number of steps by method
-
-    @property
-    def best(self) -> str:
-        """Method with the largest recent gain."""
-        return max(self._rate, key=self._rate.__getitem__)
 
     def limit_of(self, point: Improvement) -> int:
         """Return the maximum number of sweeps. It depends on the number of choices changed by the last backup."""
@@ -148,8 +143,8 @@ class PolicyEvaluations:
         """Record the gain of a step, in digits per pass."""
         self.used[name] += 1
         for other in self.used:
-            self._rate[other] *= _HOPE
-        self._rate[name] = max(rate, _LEAST_RATE)
+            self.rate[other] *= _HOPE
+        self.rate[name] = max(rate, _LEAST_RATE)
 
     @property
     def reason(self) -> str:
@@ -183,7 +178,7 @@ def evaluate_policies(problem: Total, is_further: bool = False) -> Exact | Unsol
     while len(log.seconds) < limits.max_sweeps:
         begin = time.perf_counter()
         if point.bound is not None and n_stalled < patience:
-            name, work = steps.best, point.work
+            name, work = max(steps.rate, key=steps.rate.__getitem__), point.work
             digits = _correct(point) if name == GENERAL_METHODS[1] else _sweep(point, steps.limit_of(point))
             steps.record(name, digits * mdp.nnz / max(point.work - work, 1))
             point.clip()

@@ -187,8 +187,8 @@ def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValu
         maximize: If False, find the minimum reward.
 
     Returns:
-        Expected reward from each state, with bounds. ``choice`` contains the rows of the first step, or the first row
-        of each state if ``n_steps`` is 0.
+        Expected reward from each state, with bounds. ``choice`` contains the rows of the first step. If ``n_steps`` is
+        0, these rows pay the reward.
 
     Raises:
         SolveError: If an argument is invalid.
@@ -205,7 +205,9 @@ def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValu
     check_arrays(mdp, maximize)
     best = np.maximum if maximize else np.minimum
     worth = np.concatenate([best.reduceat(mdp.reward, mdp.state_ptr[:-1]), mdp.terminal_reward])
-    return _stepped(_without_rewards(mdp), n_steps, maximize, worth)
+    found = _stepped(_without_rewards(normalized(mdp)), n_steps, maximize, worth)
+    pays = np.flatnonzero(mdp.reward == worth[states_of_rows(mdp)])
+    return found if n_steps > 0 else replace(found, choice=pays[np.searchsorted(pays, mdp.state_ptr[:-1])])
 
 
 def next_probability(mdp: MDP, goal: Any, maximize: bool = True) -> BoundedValues:
