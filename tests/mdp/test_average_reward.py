@@ -117,6 +117,11 @@ def test_rewards_that_cancel_in_cycles_without_chance_are_added_exactly(states):
     assert np.abs(found.gain - 1).max() <= found.error_bound <= 1e-9
 
 
+def test_processes_without_rewards_have_exact_gains():
+    found = average_reward(from_rows([[(0.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0}), (0.0, {2: 1.0})]], terminals=[0.0]))
+    assert (found.gain.tolist(), found.error_bound, found.choice.tolist()) == ([0.0, 0.0], 0.0, [0, 1])
+
+
 def test_classes_of_equal_gain_are_joined_and_other_components_stay():
     loops = [[(1.0, {0: 1.0}), (0.0, {1: 1.0})], [(1.0, {1: 1.0}), (0.0, {0: 1.0})], [(5.0, {2: 1.0})]]
     bias = bias_of_best(from_rows(loops), np.array([0, 0, 1]), np.array([0, 2, 4]), SolverOptions(1e-9))

@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import compacted, marks, random_processes, with_zeros
 
-from punish_fast.mdp import SolveError, average_reward, finite_horizon, from_rows, reach_probability, total_reward
+from punish_fast.mdp import (
+    SolveError,
+    average_reward,
+    finite_horizon,
+    from_rows,
+    reach_probability,
+    solve,
+    total_reward,
+)
 from punish_fast.mdp.conversion.objective_text import (
     NamedProcess,
     ObjectiveError,
@@ -180,6 +188,18 @@ def test_rounds_that_pay_in_the_long_run_are_made_without_end(back, expected):
     assert found.v[2] == (-INFINITE if expected < 0 else pytest.approx(0.5))
     assert found.choice[2] == 3
     assert found.lower[0] <= found.v[0] <= found.upper[0]
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_totals_of_rounds_whose_average_has_no_known_sign_are_refused(maximize):
+    """The rewards of a round cancel except for rounded probabilities."""
+    states = [[(0.3, {1: 1.0}), (0.0, {2: 1.0})], [(-0.1, {0: 1 / 3, 1: 2 / 3})]]
+    mdp = from_rows(states, terminals=[0.0], normalize=True)
+    told = r"^reward: play can continue forever in a component of 2 states for an average"
+    with pytest.raises(SolveError, match=told):
+        total_reward(mdp, marks({2}, 3), maximize)
+    with pytest.raises(SolveError, match=told):
+        solve(mdp, 1, maximize=maximize)
 
 
 def test_rounds_that_may_cost_nothing_in_the_long_run_are_refused():

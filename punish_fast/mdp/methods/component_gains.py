@@ -91,11 +91,6 @@ class Gains:
         return np.asarray(self.bracket.lower / 2 + self.bracket.upper / 2)
 
     @property
-    def may_be_zero(self) -> np.ndarray:
-        """Mask of the components whose gain might be 0, bool ``[n_components]``."""
-        return np.asarray((self.bracket.lower <= 0) & (self.bracket.upper >= 0))
-
-    @property
     def rows(self) -> np.ndarray:
         """The policy as rows of the original MDP, int64 ``[n_states of the part]``."""
         return np.asarray(self.part.rows[self.bracket.choice])

@@ -99,8 +99,8 @@ def total_reward(
 
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, or no solver proves a bound.
-            If ``policy`` is invalid or mixes actions into a transition probability below 2.23e-308. If rewards of both
-            signs are minimized and their average might be 0 in a run that never ends.
+            If ``policy`` is invalid or mixes actions into a transition probability below 2.23e-308. If the average
+            reward of a run that never ends might be 0, and rewards are minimized or this average might be negative.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:

@@ -26,8 +26,9 @@ maximized: their value is minus infinity. Therefore,
 Rewards may have either sign, so a cost is minimized as a positive reward or maximized as a negative one. The total
 includes the value of a terminal that ends the episode in the goal. The rewards of terminals are ignored.
 
-*Maximum.* End components without the goal miss it. Their cost counts as unbounded if their maximum average reward is
-provably negative (``component_gains.py``). Only components with negative rewards need this test. States that can reach
+*Maximum.* End components without the goal miss it. Their cost is unbounded if their maximum average reward is negative
+(``component_gains.py``). If its sign is unknown, `total_reward` raises `SolveError`. Only components with rewards of
+both signs need this test. States that can reach
 another component, or a terminal outside the goal, have the value plus infinity. From the remaining states, runs under
 every policy reach the goal or have unbounded costs. If a policy almost surely reaches the goal, ``component_solver.py``
 finds the unique fixed point.
@@ -158,7 +159,7 @@ def _missing(climb: Climb, mdp: MDP, goal: np.ndarray, never: Ways, limits: Solv
     number, _, inside = end_components(mdp, never.found[:n] & (mdp.reward.max() > 0))
     rows = _earning_rows(mdp, number, inside[~np.isin(number[state_of[inside]], number[state_of[free]])])
     if len(rows):
-        gains = _signed_gains(climb, mdp, number, rows, limits)
+        gains = _signed_gains(climb, mdp, number, rows, limits, maximize=True)
         misses = gains.bracket.upper[gains.component] >= 0
         row[gains.part.states[misses]] = gains.rows[misses]
     found = ~goal
@@ -168,13 +169,7 @@ def _missing(climb: Climb, mdp: MDP, goal: np.ndarray, never: Ways, limits: Solv
 
 def _unbounded(climb: Climb, mdp: MDP, number: np.ndarray, earning: np.ndarray, limits: SolverOptions) -> Ways:
     """Find the states from which a run can collect unlimited rewards in end components with the rows ``earning``."""
-    gains = _signed_gains(climb, mdp, number, earning, limits)
-    if (is_open := gains.may_be_zero).any():
-        k = int(is_open.argmax())
-        low, high, n = 0 - gains.bracket.upper[k], 0 - gains.bracket.lower[k], int((gains.component == k).sum())
-        told = f"in a component of {n} states for an average of {low:.1e} to {high:.1e} per step, which may be 0"
-        cure = "rewards of both signs cannot be minimized in this case"
-        raise SolveError(f"reward: play can continue forever {told}; {cure}")
+    gains = _signed_gains(climb, mdp, number, earning, limits, maximize=False)
     is_paid = gains.bracket.lower[gains.component] > 0
     paid = gains.part.states[is_paid]
     ways = TransitionGraph(mdp).may_reach(marks_at(mdp.n_columns, paid))
@@ -188,14 +183,25 @@ def _earning_rows(mdp: MDP, number: np.ndarray, inside: np.ndarray) -> np.ndarra
     return np.asarray(inside[np.isin(component, component[mdp.reward[inside] > 0])])
 
 
-def _signed_gains(climb: Climb, mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverOptions) -> Gains:
-    """Bracket the maximum average reward of end components until its sign is known or precision is exhausted.
+def _signed_gains(
+    climb: Climb, mdp: MDP, number: np.ndarray, rows: np.ndarray, limits: SolverOptions, maximize: bool
+) -> Gains:
+    """Bracket the maximum average reward of end components until its sign is known.
 
-    ``rows``, int64 ``[k]``, contains the rows of the components.
+    ``rows``, int64 ``[k]``, contains the rows of the components. If the aim is to minimize, their rewards are negated,
+    and averages of exactly 0 are refused, because they do not determine the total.
+
+    Raises:
+        SolveError: If the sign is still unknown with the highest precision.
     """
     largest = float(np.abs(mdp.reward[rows]).max())
     for precision in _PRECISIONS:
         climb(gains := Gains(mdp, number, rows, quiet(limits, precision * largest, MAX_SWEEPS)))
-        if not gains.may_be_zero.any():
-            break
-    return gains
+        low, high = gains.bracket.lower, gains.bracket.upper
+        is_unknown = (high >= 0) & ((low < 0) if maximize else (low <= 0))
+        if not is_unknown.any():
+            return gains
+    k = int(is_unknown.argmax())
+    least, most = (low[k], high[k]) if maximize else (0 - high[k], 0 - low[k])
+    told = f"in a component of {gains.sizes[k]} states for an average of {least:.1e} to {most:.1e} per step"
+    raise SolveError(f"reward: play can continue forever {told}, which may be 0, so totals are unknown; use a discount")
