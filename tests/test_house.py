@@ -72,6 +72,8 @@ LAZY = "runtime/lazy_modules.py"
 # Folders and files of rooms, from the ground to the top: each imports only those before it.
 SOLVERS = "methods", "reductions", "ladder", "objectives"
 FLOORS = {"mdp": ("arrays", "model", "graph", "chain", "bounds", *SOLVERS, "conversion")}
+# Attributes that are also names of methods that call kernels.
+FIELDS = {".arrays", ".count_nonzero"}
 # Packages for other games, which the rest of the package does not need, and the files that offer them.
 WING = ("punish_fast.games", "punish_fast.play.games", "punish_fast.envs.games", "punish_fast.cli.games")
 DOORS = {"cli/installation/warmup.py", "cli/playing/serve.py", "envs/__init__.py"}
@@ -333,6 +335,47 @@ def functions_of(tree: ast.Module) -> list[str]:
 
 def test_a_public_class_or_kernel_has_its_name_alone():
     report([names_with_several_homes(FILES, classes_of), names_with_several_homes(KERNEL_FILES, functions_of)])
+
+
+def uses_of(node: ast.AST, sources: dict[str, str]) -> Iterator[str]:
+    """Yield names of functions and kernels, and `.names` of attributes. ``sources`` has the files of imported names."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name):
+            source = sources.get(each.id, "")
+            yield f"{source}.{each.id}" if source.startswith("_") else each.id
+        elif isinstance(each, ast.Attribute):
+            owner = getattr(each.value, "id", "")
+            is_module = owner in sources and not owner.startswith("_")
+            yield each.attr if is_module else f"{owner if owner.startswith('_') else ''}.{each.attr}"
+
+
+def calls_within(room: str) -> dict[str, set[str]]:
+    """Return what each function of a room uses. Methods of one name count as one, and rungs as called by `climb`."""
+    found: dict[str, set[str]] = {}
+    for name in (name for name in FILES if room_of(name) == room):
+        stem, tree = Path(name).stem, tree_of(name)
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        sources = {alias.name: str(node.module).split(".")[-1] for node in imports for alias in node.names}
+        for owner in ast.walk(tree):
+            for node in (node for node in ast.iter_child_nodes(owner) if isinstance(node, ast.FunctionDef)):
+                key = node.name
+                if isinstance(owner, ast.ClassDef):
+                    key = owner.name if key in ("__init__", "__post_init__") else f".{key}"
+                key, uses = (f"{stem}.{key}", set()) if name in KERNEL_FILES else (key, {*uses_of(node, sources)})
+                found.setdefault(key, set()).update(uses - FIELDS)
+    found["climb"] |= found["rungs"]
+    return found
+
+
+def test_kernels_are_at_most_five_calls_below_public_functions():
+    calls = calls_within("mdp")
+    for name in (name for name in punish_fast.mdp.__all__ if name in calls):
+        depth, reached, most = 0, {name}, {name}
+        while reached := {use for each in reached for use in calls[each] if use in calls and use not in most}:
+            depth, most = depth + 1, most | reached
+            assert depth <= 5 or not (far := [use for use in reached if "." in use[1:]]), (
+                f"{name}, {depth} calls: {far}"
+            )
 
 
 def parameters_of(function: ast.FunctionDef) -> int:
