@@ -44,9 +44,7 @@ def _durations(figure: Figure, results: Results, _player: str | None) -> None:
     lengths = results.n_breaths
     title = f"Games take {lengths.mean():.1f} breaths on average, and half of them end within {np.median(lengths):g}"
     names = _most_active(results)
-    panels = _panels(
-        figure, len(names) + 1, title + _left_out(results), ("breaths in a game", "share of games, in per cent")
-    )
+    panels = _panels(figure, len(names) + 1, title + _left_out(results), ("breaths in a game", "share of games (%)"))
     bins = np.arange(0.5, lengths.max() + 1.5).tolist()
     for axes, name in zip(panels, [None, *names], strict=True):
         played = lengths if name is None else lengths[_played(results, name)]
@@ -57,7 +55,7 @@ def _durations(figure: Figure, results: Results, _player: str | None) -> None:
             color=figures.BLUE if name else figures.MUTED,
         )
         axes.axvline(played.mean(), color=figures.INK, linestyle="--", linewidth=1)
-        axes.set_title(f"{name or 'all'}\n{_games(len(played))}, mean {played.mean():.1f}", fontsize=9)
+        axes.set_title(f"{_label(name or 'all')}\n{_games(len(played))}, mean {played.mean():.1f}", fontsize=9)
 
 
 def _contributions(figure: Figure, results: Results, _player: str | None) -> None:
@@ -76,13 +74,12 @@ def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
     table = sorted(player_table(results), key=lambda entry: float(entry["win_rate"]))
     axes = _rows(figure, table)
     for k, entry in enumerate(table):
-        interval = [100 * end for end in wilson_interval(entry["wins"] / entry["games"], entry["games"])]
-        axes.plot(interval, [k, k], color=figures.MUTED, linewidth=2, solid_capstyle="butt")
+        axes.plot(_interval(entry), [k, k], color=figures.MUTED, linewidth=2, solid_capstyle="butt")
         axes.plot(100 * entry["win_rate"], k, **_mark(entry))
         text = f"{entry['wins']:,} of {entry['games']:,}"
         axes.annotate(text, (103, k), va="center", annotation_clip=False)
     axes.axvline(50, color=figures.INK, linestyle=":", linewidth=1)
-    axes.set(xlim=(0, 100), xlabel="games won, in per cent; bars are 95% intervals")
+    axes.set(xlim=(0, 100), xlabel="games won (%), with 95% intervals")
     seasoned = [entry for entry in table if entry["games"] >= _FORM] or table
     among = f" (of those with {_FORM} games)" if len(seasoned) < len(table) else ""
     figures.set_headline(figure, f"{seasoned[-1]['name']} wins most often: {seasoned[-1]['win_rate']:.0%}{among}")
@@ -97,17 +94,18 @@ def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> No
     table = player_table(results)
     played, rates = [entry["games"] for entry in table], [100 * entry["win_rate"] for entry in table]
     for entry, x, y in zip(table, played, rates, strict=True):
+        axes.plot([x, x], _interval(entry), color=figures.FAINT, linewidth=2, solid_capstyle="butt", zorder=0)
         axes.plot(x, y, **_mark(entry))
     axes.axhline(50, color=figures.INK, linestyle=":", linewidth=1)
     low, high = axes.get_ylim()
-    figures.draw_labels(axes, played, rates, [entry["name"] for entry in table], (high - low) / 24)
+    figures.draw_labels(axes, played, rates, [_label(entry["name"]) for entry in table], (high - low) / 24)
     rank = correlations(table)["rank"]
     title = "Those who play more do not clearly win more often"
     if rank is not None and len(table) > 2 and spearmanr(played, rates).pvalue < _SIGNIFICANCE:
         title = f"Those who play more win {'more' if rank > 0 else 'less'} often"
     said = "" if rank is None else f" (rank correlation {rank:+.2f})"
     figures.set_headline(figure, title + said)
-    axes.set(xlabel="games played", ylabel="games won, in per cent")
+    axes.set(xlabel="games played", ylabel="games won (%), with 95% intervals")
     _explain_marks(axes, table, "upper right")
 
 
@@ -119,7 +117,7 @@ def _over_time(figure: Figure, results: Results, player: str | None) -> None:
     title = f"{best} won {form[best]:.0%} of the last {_FORM} games" if best else "Win rates vary from game to game"
     title += ", more than anyone else" if len(form) > 1 else ""
     title += _left_out(results) if player is None else ""
-    panels = _panels(figure, len(names), title, ("games played", "games won, in per cent"))
+    panels = _panels(figure, len(names), title, ("games played", "games won (%)"))
     for axes, name in zip(panels, names, strict=True):
         n, total = np.arange(1, len(won[name]) + 1), np.append(0.0, np.cumsum(won[name]))
         axes.plot(n, 100 * total[1:] / n, color=figures.BLUE, label="all games so far")
@@ -130,7 +128,7 @@ def _over_time(figure: Figure, results: Results, player: str | None) -> None:
             )
         axes.axhline(50, color=figures.INK, linestyle=":", linewidth=0.8)
         axes.set(ylim=(0, 100))
-        axes.set_title(f"{name}: {_games(len(n))}", fontsize=9)
+        axes.set_title(f"{_label(name)}: {_games(len(n))}", fontsize=9)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower right", ncols=2)
 
@@ -146,15 +144,11 @@ def _matchups(figure: Figure, results: Results, _player: str | None) -> None:
     games, wins = np.zeros((2, len(rows), len(columns)), dtype=np.int64)
     np.add.at(games, (np.searchsorted(rows, people), np.searchsorted(columns, bots)), 1)
     np.add.at(wins, (np.searchsorted(rows, people), np.searchsorted(columns, bots)), won)
-    figure.set_size_inches(3.0 + 1.1 * len(columns), 1.9 + 0.5 * len(rows))
-    axes = figure.subplots()
     rate = np.where(games > 0, wins / np.maximum(games, 1), np.nan)
     labels = np.array([[f"{w} of {n}" for w, n in zip(*row, strict=True)] for row in zip(wins, games, strict=True)])
-    image = figures.draw_share_map(axes, rate, labels)
-    axes.set_xticks(range(len(columns)), columns, rotation=20, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(len(rows)), rows)
-    figures.set_headline(figure, f"People won {won.mean():.0%} of their {_games(len(won))} against bots")
-    figures.add_share_bar(axes, image, "games that the person won, in per cent")
+    names = [*map(_label, rows)], [*map(_label, columns)]
+    figures.draw_matchups(figure, rate, names, labels, "games that the human player won (%)")
+    figures.set_headline(figure, f"Human players won {won.mean():.0%} of their {_games(len(won))} against bots")
 
 
 # Titles and functions of the plots.
@@ -185,10 +179,20 @@ def _panels(figure: Figure, n: int, title: str, labels: tuple[str, str]) -> list
 def _rows(figure: Figure, table: Sequence[dict[str, Any]]) -> Axes:
     figure.set_size_inches(7, 1.2 + 0.32 * len(table))
     axes = figure.subplots()
-    names = [f"{entry['name']} (bot)" * entry["is_bot"] or entry["name"] for entry in table]
+    names = [f"{_label(entry['name'])}{' (bot)' * entry['is_bot']}" for entry in table]
     figures.name_rows(axes, range(len(table)), names)
     axes.grid(axis="x", color=figures.FAINT)
     return axes
+
+
+def _label(name: str) -> str:
+    """Return the name of a player as text: names of agent files contain underscores."""
+    return name.replace("_", " ")
+
+
+def _interval(entry: dict[str, Any]) -> list[float]:
+    """Return the 95 % interval of a win rate in percent."""
+    return [100 * end for end in wilson_interval(entry["win_rate"], entry["games"])]
 
 
 def _mark(entry: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +201,7 @@ def _mark(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _explain_marks(axes: Axes, table: Sequence[dict[str, Any]], place: Any) -> None:
     if len({entry["is_bot"] for entry in table}) > 1:
-        for label, is_bot in (("person", False), ("bot", True)):
+        for label, is_bot in (("human player", False), ("bot", True)):
             axes.plot([], [], label=label, **_mark({"is_bot": is_bot}))
         axes.legend(loc=place)
 

@@ -122,37 +122,54 @@ def is_dark(rgb: Sequence[float]) -> bool:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.22
 
 
-def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = None) -> AxesImage:
-    """Draw shares of games won as a heat map in percent, and return the image for `add_share_bar`.
+def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = None, middle: float = 50) -> AxesImage:
+    """Draw shares as a heat map in percent.
 
-    Shares above 50 % are blue, and shares below 50 % are vermilion.
+    Shares above ``middle`` % are blue, and shares below are vermilion.
 
     Args:
-        share: float64 ``[rows, columns]``, shares from 0 to 1. Cells with NaN are empty.
+        share: float64 ``[rows, columns]``, shares from 0 to 1, or differences of shares. Cells with NaN are empty.
         labels: str ``[rows, columns]``, second line of text in each cell.
+        middle: Percentage without a color.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
     percent = 100 * share
-    reach = np.ceil(np.nanmax(np.abs(percent - 50), initial=10) / 10) * 10
+    reach = np.ceil(np.nanmax(np.abs(percent - middle), initial=10) / 10) * 10
     colors = LinearSegmentedColormap.from_list("won", _DIVERGING)
-    image = axes.imshow(percent, cmap=colors, vmin=50 - reach, vmax=50 + reach, aspect="auto")
+    image = axes.imshow(percent, cmap=colors, vmin=middle - reach, vmax=middle + reach, aspect="auto")
     for (i, j), value in np.ndenumerate(percent):
         if not np.isnan(value):
             text = f"{value:.1f}" if labels is None else f"{value:.0f}\n{labels[i, j]}"
-            color = ink_on(colors(0.5 + (value - 50) / (2 * reach)))
+            color = ink_on(colors(0.5 + (value - middle) / (2 * reach)))
             axes.annotate(text, (j, i), ha="center", va="center", color=color, linespacing=1.3)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return image
 
 
-def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
-    """Add the color bar of an image from `draw_share_map`."""
-    bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.03)
+def name_columns(axes: Axes, names: Sequence[str]) -> None:
+    """Write slanted names below the columns of a heat map."""
+    axes.set_xticks(range(len(names)), names, rotation=20, ha="right", rotation_mode="anchor")
+
+
+def draw_matchups(
+    figure: Figure, share: np.ndarray, names: tuple[Sequence[str], Sequence[str]], labels: np.ndarray | None, title: str
+) -> None:
+    """Draw the shares of games that the players of the rows win against those of the columns (see `draw_share_map`).
+
+    ``names`` contains the names of the rows and of the columns, and ``title`` is the title of the color bar.
+    """
+    rows, columns = names
+    figure.set_size_inches(3.0 + 1.1 * len(columns), 1.9 + 0.5 * len(rows))
+    axes = figure.subplots()
+    image = draw_share_map(axes, share, labels)
+    name_columns(axes, columns)
+    axes.set_yticks(range(len(rows)), rows)
+    bar = figure.colorbar(image, ax=axes, fraction=0.05, pad=0.03)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
-    bar.set_label(label)
+    bar.set_label(title)
 
 
 def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names: Sequence[str], gap: float) -> None:

@@ -104,11 +104,11 @@ def _draw_hands(row: SubFigure, found: Lessons) -> None:
     hands, win = found.hands, 100 * found.hands.value
     draw_extremes(extremes, [cards_text(hand) for hand in hands.hand], win)
     extremes.set(title=f"The best opening hand wins {win.max():.0f}%, the worst {win.min():.0f}%")
-    extremes.set(xlabel="win probability, in per cent")
+    extremes.set(xlabel="win probability (%)")
     curves = [*worth_of_cards(found.openings.hand, found.openings.p, 100 * found.value).values()]
     draw_worth(copies, curves, 1.4 * gap_of([curves]))
     copies.set(title=headline_of(curves, "in hand", " points"), xlabel="copies in the opening hand")
-    copies.set(ylabel="win probability, in per cent")
+    copies.set(ylabel="win probability (%)")
 
 
 def _places_of(kinds: Sequence[Any]) -> list[float]:
@@ -126,7 +126,7 @@ def _draw_frequencies(axes: Axes, frequencies: list[SituationFrequencies]) -> No
         share = np.array([situation.shares[k] for situation in frequencies])
         style: dict[str, Any] = {"facecolor": look.color, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0.8}
         bars = axes.barh(places, share, left=left, height=0.8, label=play, **style)
-        box = {"facecolor": look.color, "edgecolor": "none", "pad": 0.8}
+        box = {"facecolor": look.color, "edgecolor": "none", "pad": 2.2}
         labels = [f"{100 * part:.0f}" if part >= _LEAST_LABEL else "" for part in share]
         axes.bar_label(bars, labels, label_type="center", color=look.ink, bbox=box)
         left += share
@@ -138,7 +138,7 @@ def _draw_frequencies(axes: Axes, frequencies: list[SituationFrequencies]) -> No
     axes.spines[:].set_visible(False)
     overall = next((situation.shares for situation in frequencies if situation.grouping == "all"), None)
     most = "" if overall is None else f"{PLAYS[int(np.argmax(overall))].capitalize()} is played most often; "
-    axes.set_title(f"{most}share of all choices in each situation, in per cent", pad=24)
+    axes.set_title(f"{most}share of all choices in each situation (%)", pad=24)
     axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=len(PLAYS), borderaxespad=0.2)
 
 
@@ -150,7 +150,7 @@ def _draw_people(row: SubFigure, people: Deviations) -> None:
     most = int(np.argmax(overall.people - overall.strategy))
     said = f"People play {PLAYS[most]} too often: {overall.people[most]:.0%} instead of {overall.strategy[most]:.0%}"
     often.set_title(said, pad=20)
-    often.set_xlabel(f"share of {overall.choices:,} recorded choices, in per cent")
+    often.set_xlabel(f"share of {overall.choices:,} recorded choices (%)")
     often.legend(loc="lower left", bbox_to_anchor=(-0.01, 0.98), ncols=2, borderaxespad=0.1)
     _draw_losses(lost, people, overall.loss)
 

@@ -34,7 +34,7 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
         title: Headline.
         path: Output file. The suffix determines the format.
     """
-    value, unit = (100 * value, "win probability, in per cent") if is_chance else (value, "value")
+    value, unit = (100 * value, "win probability (%)") if is_chance else (value, "value")
     with picture(path, "openings") as figure:
         figure.set_size_inches(11, 7.8)
         set_headline(figure, title)
@@ -64,7 +64,7 @@ def _draw_distribution(axes: Axes, p: np.ndarray, value: np.ndarray, unit: str) 
     axes.annotate(f"mean {mean:.1f}", (mean, 1), (4, -2), va="top", **at)
     axes.margins(y=0.12)
     title = f"The {len(p):,} openings range from {value.min():.1f} to {value.max():.1f}"
-    axes.set(title=title, xlabel=unit, ylabel="share of deals, in per cent")
+    axes.set(title=title, xlabel=unit, ylabel="share of deals (%)")
 
 
 def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:

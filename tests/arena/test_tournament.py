@@ -1,8 +1,11 @@
+import re
+
 import numpy as np
 import pytest
 
 from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, round_robin
+from punish_fast.arena.tournament_plot import draw_tournament
 from punish_fast.duel.evaluation import head_to_head
 
 NAMES = ("random", "careful", "punisher")
@@ -28,6 +31,16 @@ def test_exact_results_are_those_of_duels(graph, opponents, exact):
             assert exact.win[i, j] == pytest.approx(duel.win_probability, abs=1e-10)
             assert exact.breaths[i, j] == pytest.approx(duel.length, abs=1e-9)
     assert np.array_equal(exact.win + exact.win.T, np.ones((3, 3)))
+
+
+def test_a_tournament_is_drawn_with_the_best_first(exact, tmp_path):
+    pytest.importorskip("matplotlib")
+    draw_tournament(exact, tmp_path / "arena.svg")
+    texts = re.findall(r"<!-- (.*?) -->", (tmp_path / "arena.svg").read_text(encoding="utf-8"))
+    names = [text for text in texts if text in NAMES]
+    assert names == 2 * [standing.agent for standing in exact.ranking]
+    assert f"{100 * exact.win[0, 1]:.1f}" in texts
+    assert any(text.startswith(f"{names[0]} ranks first and wins ") for text in texts)
 
 
 @pytest.mark.compiled

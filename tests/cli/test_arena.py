@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +30,10 @@ def graph():
 
 
 def test_a_tournament_is_a_round_robin_of_exact_duels(run, graph):
-    report = run("arena", "random", "careful", "punisher", *TINY, "--json").report
+    size = ("--plot", "a.png", "--width", "4", "--dpi", "50")
+    report = run("arena", "random", "careful", "punisher", *TINY, "--json", *size).report
+    assert struct.unpack(">I", Path("a.png").read_bytes()[16:20]) == (200,)
+    assert report["plot"] == "a.png"
     names = ["random", "careful", "punisher"]
     assert (report["agents"], report["exact"], report["games"], report["seed"]) == (names, True, None, None)
     policies = [Player(name).policy(graph.space) for name in names]

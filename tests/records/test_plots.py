@@ -29,7 +29,7 @@ def results(db):
         ("win-rates", "naive wins most often: 100%"),
         ("games-win-rate", "Those who play more win less often (rank correlation "),
         ("over-time", "Win rates vary from game to game"),
-        ("matchups", "People won 0% of their 1 game against bots"),
+        ("matchups", "Human players won 0% of their 1 game against bots"),
     ],
 )
 def test_few_games_and_odd_names_are_drawn(tmp_path, original, kind, title):
@@ -101,7 +101,8 @@ def test_what_is_drawn_agrees_with_the_results(monkeypatch):
     assert marks == [[[0, 0]], [[25, 1]], [[pytest.approx(200 / 3), 2]], [[75, 3]]]
     assert axes.lines[2].get_xdata() == pytest.approx([100 * end for end in wilson_interval(1 / 4, 4)])
     (axes,) = drawn("games-win-rate")
-    assert [line.get_xydata().tolist()[0] for line in axes.lines[:2]] == [[4, 75], [3, pytest.approx(200 / 3)]]
+    assert [line.get_xydata().tolist()[0] for line in axes.lines[1:4:2]] == [[4, 75], [3, pytest.approx(200 / 3)]]
+    assert axes.lines[0].get_ydata() == pytest.approx([100 * end for end in wilson_interval(3 / 4, 4)])
     (axes,) = drawn("over-time", "a")
     assert axes.lines[0].get_xydata().tolist() == [[1, 100], [2, 100], [3, 100], [4, 75]]
     assert axes.lines[1].get_xydata().tolist() == [[3, 100], [4, pytest.approx(200 / 3)]]

@@ -39,7 +39,7 @@ def test_plots_of_lessons_say_what_they_show(tmp_path, found, people):
         f"{100 * found.dealt[2, 2]:.1f}",
         f"{100 * np.nanmax(found.kept.over_fresh):+.1f}",
         f"{100 * always.shares.max():.0f}",
-        f"share of {loss.choices:,} recorded choices, in per cent",
+        f"share of {loss.choices:,} recorded choices (%)",
         f"{100 * loss.people.max():.0f}",
         *("breath 1", "the enemy must rest", "feint"),
     ):
@@ -66,7 +66,7 @@ def test_plots_of_openings_say_what_they_show(tmp_path, space):
     draw_openings(dealt, value, True, "worth to $x_", tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text()
     mean, ends = f"mean {100 * float(dealt.p @ value):.1f}", f"The {len(value)} openings range from 25.0 to 75.0"
-    for label in ("worth to $x_", ends, mean, "75.0", "25.0", "win probability, in per cent"):
+    for label in ("worth to $x_", ends, mean, "75.0", "25.0", "win probability (%)"):
         assert f"<!-- {label} -->" in text
 
 

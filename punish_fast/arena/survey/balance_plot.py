@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _TITLES = {
     "in_hand": ("One more card in the opening hand", "percentage points of win rate"),
     "kept": ("A card kept instead of a fresh one", "percentage points of win rate"),
-    "plays": ("How often cards are played", "share of all choices, in per cent"),
+    "plays": ("How often cards are played", "share of all choices (%)"),
 }
 # Width of the column with the changes, as a share of the panel.
 _ROOM = 0.25

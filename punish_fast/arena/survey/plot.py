@@ -10,9 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from punish_fast.punish.card_looks import CARD_LOOKS, FEINT_LOOK
 from punish_fast.punish.rules import CARDS
-from punish_fast.runtime.figures import FAINT, INK, LOOKS, FigureError, Look, name_rows, picture, set_headline
+from punish_fast.runtime.figures import (
+    FAINT,
+    INK,
+    LOOKS,
+    FigureError,
+    Look,
+    draw_share_map,
+    name_columns,
+    name_rows,
+    picture,
+    set_headline,
+)
 from punish_fast.study.frequencies import PLAYS
 
 if TYPE_CHECKING:
@@ -38,13 +51,16 @@ _PLAYS, _ENDS = [f"plays_{play}" for play in PLAYS], ("decided by the first deal
 _PANELS = (
     _Panel("One more card in the opening hand", _POINTS, _HAND, CARDS, CARD_LOOKS),
     _Panel("A card kept instead of a fresh one", _POINTS, _KEPT, CARDS, CARD_LOOKS),
-    _Panel("How often cards are played", "share of all choices, in per cent", _PLAYS, PLAYS, (*CARD_LOOKS, FEINT_LOOK)),
-    _Panel("How games end", "per cent of games", ("first_deal", "best_response"), _ENDS, LOOKS[:4:3]),
+    _Panel("How often cards are played", "share of all choices (%)", _PLAYS, PLAYS, (*CARD_LOOKS, FEINT_LOOK)),
+    _Panel("How games end", "share of games (%)", ("first_deal", "best_response"), _ENDS, LOOKS[:4:3]),
 )
 
 
-def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
-    """Plot the table of a survey to a PNG, SVG or PDF file: equilibrium play if available, otherwise the agents."""
+def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path, heat_map: bool = False) -> None:
+    """Plot the table of a survey to a PNG, SVG or PDF file: equilibrium play if available, otherwise the agents.
+
+    Values are points with a legend, or cells of a heat map.
+    """
     prefix = "equilibrium_" if "equilibrium_length" in columns else ""
     shown = [k for k, length in enumerate(columns[f"{prefix}length"]) if length is not None]
     if not 0 < len(shown) <= MOST_DRAWN:
@@ -60,9 +76,16 @@ def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
         set_headline(figure, f"{len(shown)} {who}")
         all_axes = figure.subplots(1, len(_PANELS), sharey=True)
         for axes, panel in zip(all_axes, _PANELS, strict=True):
-            _draw(axes, panel, [[columns[prefix + name][k] for k in shown] for name in panel.columns])
-            name_rows(axes, [-k for k in range(len(shown))], labels)
-        all_axes[0].set_ylim(0.6 - len(shown), 0.6)
+            series = [[columns[prefix + name][k] for k in shown] for name in panel.columns]
+            (_draw_map if heat_map else _draw)(axes, panel, series)
+            name_rows(axes, np.arange(len(shown)) * (1 if heat_map else -1), labels)
+        all_axes[0].set_ylim(*((len(shown) - 0.5, -0.5) if heat_map else (0.6 - len(shown), 0.6)))
+
+
+def _draw_map(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -> None:
+    draw_share_map(axes, np.array(series, dtype=np.float64).T, middle=0)
+    name_columns(axes, panel.names)
+    axes.set(title=panel.title, xlabel=panel.unit)
 
 
 def _draw(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -> None:

@@ -48,7 +48,7 @@ AsText = Callable[[dict[str, Any]], None]  # prints a report
 
 _MOST_THREADS = 4096
 # Options that the help lists last.
-_LAST = {"threads": 1, "quiet": 2, "as_json": 3}
+_LAST = {"width": 1, "dpi": 2, "threads": 3, "quiet": 4, "as_json": 5}
 # Default names of values in help texts.
 _METAVARS = {int: "N", float: "X", Path: "FILE"}
 _readable = partial(printable, most=MOST_OF_LINE)

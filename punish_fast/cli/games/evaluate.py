@@ -18,7 +18,7 @@ from punish_fast.cli.games.options import GameOptions
 
 # Explanations of columns, printed below the table.
 _COLUMNS = {
-    "as_first": "per cent of games won/drawn/lost against random play, if the agent moves first",
+    "as_first": "percent of games won/drawn/lost against random play, if the agent moves first",
     "losing_lines": "number of different games that the agent can lose, as the first/second player",
     "keeps_value": "positions in which the agent's move does not give away a win or a draw",
     "keeps_choice": "the same, only of positions in which some move does",

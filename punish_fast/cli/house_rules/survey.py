@@ -69,6 +69,7 @@ class SurveyOptions(PictureOptions, ComputeOptions):
     equilibrium: bool = option("Also approximate an equilibrium of each game.", default=False)
     csv: Path | None = option("Write the table to this CSV file.", writes=True)
     plot: PlotOption = None
+    heat_map: bool = option("Plot a heat map with numbers instead of points.", default=False)
     cluster: ClusterOption = None
 
 
@@ -115,7 +116,7 @@ def survey(options: SurveyOptions) -> None:
     if options.plot is not None:
         from punish_fast.arena.survey.plot import draw_survey
 
-        draw_survey(columns, options.plot)
+        draw_survey(columns, options.plot, options.heat_map)
     report = {
         "survey": options.survey,
         "results": options.results,

@@ -22,6 +22,7 @@ JSON keys:
         wins (list of numbers or null, from 0 to 1): Share of games that each agent wins in the measure. Null if results
             are sampled.
     database (string or null): Database where the games were stored.
+    plot (string or null): Plot file.
     *rules_report
     *work_report
 """
@@ -31,7 +32,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.options import ComputeOptions, SeedOption, argument, game_rules, option, verb
+from punish_fast.cli.frame.options import (
+    ComputeOptions,
+    PictureOptions,
+    PlotOption,
+    SeedOption,
+    argument,
+    game_rules,
+    option,
+    verb,
+)
 from punish_fast.cli.frame.report import CheckError, Column, UsageError, print_rows, print_table, print_text
 from punish_fast.cli.playing.table import seed_of
 from punish_fast.punish.rules import load_rules, rules_report
@@ -57,7 +67,7 @@ class RealGameOptions(ComputeOptions):
         return PlayerGroup(players, None if self.rules is None else load_rules(self.rules))
 
 
-class ArenaOptions(RealGameOptions):
+class ArenaOptions(PictureOptions, RealGameOptions):
     """Options of ``arena``."""
 
     agents: list[str] = argument(
@@ -68,6 +78,7 @@ class ArenaOptions(RealGameOptions):
     rules: str | None = game_rules("the rules of the first file, or tabletop")
     seed: SeedOption = None
     db: Path | None = option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True)
+    plot: PlotOption = None
 
     def check(self) -> None:
         """Check the options before the computation."""
@@ -83,7 +94,7 @@ class ArenaOptions(RealGameOptions):
 
 
 @verb(
-    "punish-fast arena random naive careful",
+    "punish-fast arena random naive careful --plot arena.png",
     "punish-fast arena naive.h5 naive.h5@0.2 random --games 30000 --seed 1 --db arena.db",
     "punish-fast arena one.h5 two.h5 --json",
 )
@@ -119,6 +130,10 @@ def arena(options: ArenaOptions) -> None:
         if stored.imported < stored.games:
             missing, reason = stored.games - stored.imported, stored.remarks[0].reason
             raise CheckError(f"{options.db}: {missing:,} games were not stored ({reason})")
+    if options.plot is not None:
+        from punish_fast.arena.tournament_plot import draw_tournament
+
+        draw_tournament(tournament, options.plot)
     report = {
         **{name: getattr(tournament, name) for name in ("agents", "games", "win", "standard_error", "breaths")},
         "exact": tournament.games is None,
@@ -126,6 +141,7 @@ def arena(options: ArenaOptions) -> None:
         "ranking": tournament.ranking,
         "game_lengths": lengths,
         "database": options.db,
+        "plot": options.plot,
     }
     best = tournament.ranking[0]
     result = f"{best.agent} ranks first: it wins {best.win_rate:.1%} of its games."
@@ -154,8 +170,9 @@ def _print_report(report: dict[str, Any]) -> None:
     if report["game_lengths"] is not None:
         print()
         print_lengths(report["game_lengths"], agents)
-    if report["database"] is not None:
-        print(f"wrote {report['database']}")
+    for file in (report["database"], report["plot"]):
+        if file is not None:
+            print(f"wrote {file}")
 
 
 def exploitability_text(agent: str | Path, wins: float) -> str:

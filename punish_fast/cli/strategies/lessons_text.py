@@ -61,7 +61,7 @@ def _people_headline(people: dict[str, Any]) -> str:
     often, seldom = extremes(people["costs"][0])
     loss = f"People lose {100 * people['loss_per_game']:.1f} points per game"
     told = [f"too {word}: {play}" for word, play in (("often", often), ("seldom", seldom)) if play != "-"]
-    return f"{loss}; played {', '.join(told)} (in per cent)." if told else f"{loss}."
+    return f"{loss}; played {', '.join(told)} (in percent)." if told else f"{loss}."
 
 
 def _ranked(values: dict[str, float | None]) -> list[tuple[str, float]]:
@@ -118,7 +118,7 @@ def _print_frequencies(frequencies: list[dict[str, Any]]) -> None:
     plays, given = (frequencies[0][name] if frequencies else {} for name in ("shares", "given_up"))
     columns = {"": "{situation}", "choices": "{choices:.2f}"}
     columns |= {play: f"{{shares[{play}]:.0p}}/{{when_possible[{play}]:.0p}}" for play in plays}
-    title = "choices per game; per cent of all choices / of those where the card is legal (feint: any card)"
+    title = "choices per game; percent of all choices / of those where the card is legal (feint: any card)"
     print_rows(frequencies, columns, indent="  ", title=f"how often to play each card: {title}")
     if any(share is not None for share in given.values()):
         shares = ", ".join(f"{card} {_percent(given[card])} %" for card in CARDS)
@@ -144,7 +144,7 @@ def _print_people(people: dict[str, Any]) -> None:
     ]
     choices, losses = {"": "{situation}", "choices": "{choices:,}"}, {"loses": "{loss:.1p}", "+-": "{loss_error:.1m}"}
     losses |= {"of all losses": "{share:.0%}"}
-    title = "people: how often they and the strategy play each card (per cent), and the loss per choice (points)"
+    title = "people: how often they and the strategy play each card (percent), and the loss per choice (points)"
     shares = {"people": "{people:.0p}", "strategy": "{strategy:.0p}"}
     print_rows(by_play, choices | shares | losses, indent="  ", title=title)
     title = "people: losses by situation, the worst frequent situations last; cards played too often or too seldom"

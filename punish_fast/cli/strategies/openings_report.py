@@ -136,7 +136,8 @@ def _page(report: dict[str, Any], rules: Rules, player: str, situations: Sequenc
 <html lang="en"><head><meta charset="utf-8"><title>How to play Punish well</title><style>{_STYLE}</style></head><body>
 <h1>How to play Punish well</h1>
 <p>{escape(" ".join(in_short(rules)))}</p>
-<p>Numbers are per cent of {escape(player)}'s choices; "when you can" counts only those where the play is possible.</p>
+<p>Numbers are percentages of {escape(player)}'s choices. "When you can" counts only choices where the play is possible.
+</p>
 <div class="row"><div><h2>Damage of your card (row) to the other card</h2>{_table(["", *CARDS, "rest"], clashes)}
 {points if report["is_chance"] else ""}</div>
 <div><h2>How often to play each card when you can</h2>{_table(["situation", *PLAYS], often)}</div></div>

@@ -56,7 +56,7 @@ def _draw(
 ) -> None:
     """Plot lines, each given as a panel index, a label and shares.
 
-    Unless ``even`` is None, the upper panel contains a horizontal line at ``even`` per cent.
+    Unless ``even`` is None, the upper panel contains a horizontal line at ``even`` %.
     """
     with picture(path, "learning") as figure:
         from matplotlib.ticker import LogLocator, NullFormatter
@@ -71,7 +71,7 @@ def _draw(
             percent = [100 * share for share in shares]
             panels[panel].plot(games, percent, color=look.color, marker=look.marker, linestyle=look.line, label=label)
         for axes, title in zip(panels, titles, strict=True):
-            axes.set(title=title, ylabel="per cent", xscale="log")
+            axes.set(title=title, ylabel="share (%)", xscale="log")
             axes.grid(color=FAINT)
             axes.legend(loc="best")
         lower = panels[1]

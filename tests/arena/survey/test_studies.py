@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -108,6 +109,10 @@ def test_a_survey_is_drawn_unless_there_are_too_many_points_or_none(found, tmp_p
     draw_survey(columns, tmp_path / "survey.svg")
     # Of each point that has results.
     assert "2 points: each agent" in (tmp_path / "survey.svg").read_text(encoding="utf-8")
+    draw_survey(columns, tmp_path / "map.svg", heat_map=True)
+    numbers = re.findall(r"<!-- (-?[\d.]+) -->", (tmp_path / "map.svg").read_text(encoding="utf-8"))
+    assert f"{100 * columns['plays_feint'][0]:.1f}" in numbers
+    assert len(numbers) <= 2 * 18
     for some, told in (
         ({name: values[2:] for name, values in columns.items()}, "0 points"),
         ({name: values[:1] * 201 for name, values in columns.items()}, "201 points"),
