@@ -18,7 +18,7 @@ class Deal(Event):
     revealed: Five  # new discard pile, as five counts
     deck: int  # number of cards in the deck
 
-    def told(self, seat: int) -> Event:
+    def seen_by(self, seat: int) -> Event:
         """Return the deal without the hand of the other seat."""
         mine = self.hands[seat]
         return replace(self, hands=(mine, None) if seat == 0 else (None, mine))

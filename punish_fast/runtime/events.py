@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 class Event:
     """An event of a session."""
 
-    def told(self, _seat: int) -> Event:
+    def seen_by(self, _seat: int) -> Event:
         """Return the event as seen by the player in a seat.
 
         Args:
@@ -21,7 +21,7 @@ class Event:
 
         Examples:
             >>> from punish_fast.games import Event
-            >>> Event().told(0)
+            >>> Event().seen_by(0)
             Event()
         """
         return self
@@ -47,7 +47,7 @@ class Told(Event):
     own: str | None = None  # description for the player in `seat` (None if `words` applies)
     about: str | int | None = None  # card or round number that the event concerns
 
-    def told(self, seat: int) -> Event:
+    def seen_by(self, seat: int) -> Event:
         """Return the event as described to the player in a seat."""
         words = self.words if self.own is None or seat != self.seat else self.own
         return replace(self, words=words, own=None)

@@ -222,8 +222,8 @@ def test_gwent_is_told_in_words(text, words, said):
 
 def test_slots_and_drawn_cards_of_the_other_are_not_told():
     deal = [SMALL.story(steps_of(SMALL, "", f"1 5 {hand} first")) for hand in ("1 2", "2 3", "3 3")]
-    assert [event.told(1) for event in deal[0]] != [event.told(1) for event in deal[1]]
-    assert len({tuple(event.told(0) for event in events) for events in deal}) == 1
+    assert [event.seen_by(1) for event in deal[0]] != [event.seen_by(1) for event in deal[1]]
+    assert len({tuple(event.seen_by(0) for event in events) for events in deal}) == 1
     # A 3 from the first slot or the second: the other hears the same.
     plays = [steps_of(SMALL, f"1 5 {hand} second", "3") for hand in ("2 3", "3 3")]
     assert [steps[0].action for steps in plays] == [2, 1]

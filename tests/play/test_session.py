@@ -52,7 +52,7 @@ def with_other_secrets(session, generator):
 
 def known_to(session):
     """The view and the events of seat 0."""
-    return session.view(0), [event.told(0) for event in session.events]
+    return session.view(0), [event.seen_by(0) for event in session.events]
 
 
 @settings(max_examples=15)

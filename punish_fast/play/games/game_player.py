@@ -71,7 +71,7 @@ class GamePresentation:
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
         """Return an event as seen by the player in a seat."""
-        match event.told(seat):
+        match event.seen_by(seat):
             case Moved() as moved:
                 who, shown = names[moved.seat], {"kind": "move", "seat": moved.seat, "name": moved.words}
                 if self._game.is_open:

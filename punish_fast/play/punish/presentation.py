@@ -81,7 +81,7 @@ class PunishPresentation:
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
         """Return an event as seen by the player in a seat."""
-        told = event.told(seat)
+        told = event.seen_by(seat)
         words = with_hearts(words_of(told, self._rules, names))
         shown = {"kind": type(told).__name__.lower(), "words": words}
         match told:
