@@ -1,7 +1,7 @@
 """Play sessions, each with a game and its players.
 
 A session stores a game with its hidden information, accepts a choice from each seat, and records events. During a
-game, users see only `PlaySession.view` and events without the cards that are hidden from their seat (`Event.told`)::
+game, users see only `PlaySession.view` and events without the cards that are hidden from their seat (`Event.seen_by`)::
 
     session = PlaySession(match, (HumanPlayer("Ann"), PolicyPlayer("naive", policy)))
     session.begin()

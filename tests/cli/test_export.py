@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import csv
 import json
 import time
 
 import pytest
 
 from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.formats import umb
 from punish_fast.store.reader import load
 
@@ -47,6 +49,21 @@ def test_what_the_values_are_is_told(run):
         output = "x.umb" if target == "umb" else "x.json"
         assert run("export", name, "--to", target, "-o", output, "--json").report["values"] == values
     run("export", "win.h5", "--to", "umb", "-o", "x.npz").refused("x.npz: the name of this file must end in .umb")
+
+
+def test_a_table_has_a_row_for_each_action(run, files):
+    report = run("export", "agent.h5", "--to", "csv", "--json").report
+    file = load(files / "agent.h5")
+    space = StateSpace(PRESETS["tiny"])
+    with (files / "agent.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert (report["rows"], report["values"]) == (len(rows), "discounted, discount 0.95")
+    assert [float(row["value"]) for row in rows] == file.solution().q.tolist()
+    assert [float(row["probability"]) for row in rows] == file.policy(space).tolist()
+    assert [row["state"] for row in rows][: space.state_ptr[1]] == ["100011200220000010"] * 4
+    assert [row["action"] for row in rows][:2] == ["strike", "feint with strike"]
+    assert run("export", "careful", "--to", "csv", "-o", "careful.csv", "--json").report["values"] is None
+    run("export", "tensor.h5", "--to", "csv").refused("tensor.h5 is a tensor, not an agent")
 
 
 def test_what_cannot_be_exported_is_refused(run, files):

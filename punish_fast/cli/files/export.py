@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.store.reader import SolutionFile
 
-_SUFFIXES = {"umb": ".umb", "npz": ".npz", "notebook-json": ".json"}
+_SUFFIXES = {"umb": ".umb", "npz": ".npz", "notebook-json": ".json", "csv": ".csv", "parquet": ".parquet"}
 
 
 class ExportOptions(CommonOptions):
@@ -39,12 +39,13 @@ class ExportOptions(CommonOptions):
 
     file: str = argument(
         "FILE.h5",
-        "A tensor, or an agent with its tensor. For notebook-json, an agent, a strategy or a built-in agent.",
+        "A tensor, or an agent with its tensor. For notebook-json, csv and parquet, an agent, a strategy or a built-in "
+        "agent.",
         complete_agents,
     )
-    target: Literal["umb", "npz", "notebook-json"] = option(
-        "umb (Unified Markov Binary, for Storm, PRISM and Modest), npz (NumPy and SciPy), or notebook-json (the "
-        "original notebook's values or strategy).",
+    target: Literal["umb", "npz", "notebook-json", "csv", "parquet"] = option(
+        "umb (Unified Markov Binary, for Storm, PRISM and Modest), npz (NumPy and SciPy), notebook-json (the original "
+        "notebook's values or strategy), or csv or parquet (a table of all actions).",
         "--to",
         default=MISSING,
     )
@@ -55,13 +56,13 @@ class ExportOptions(CommonOptions):
     "punish-fast export naive.h5 --to umb",
     "punish-fast export naive.h5 --to npz -o tensor.npz",
     "punish-fast export naive.h5 --to notebook-json -o q_naive.json",
-    "punish-fast export careful --to notebook-json",
+    "punish-fast export careful --to csv",
     stage="export",
 )
 def export(options: ExportOptions) -> None:
     """Write states and transitions, or values, in the format of another program.
 
-    The default output is named after the input file, with the suffix .umb, .npz or .json.
+    The default output is named after the input file, with the suffix of the format.
     """
     from punish_fast.arena.players import Player, is_built_in
     from punish_fast.store.reader import load
@@ -74,6 +75,8 @@ def export(options: ExportOptions) -> None:
     rules = file.rules or load_rules("tabletop")
     if options.target == "notebook-json":
         counts = _export_content(file, rules, output, options.stages.clock)
+    elif options.target in ("csv", "parquet"):
+        counts = _export_table(file, rules, output, options.stages.clock)
     elif isinstance(file, Player):
         raise UsageError(f"{options.file}: is built in and has no tensor; write one first: punish-fast build")
     else:
@@ -121,3 +124,27 @@ def _export_content(file: SolutionFile | Player, rules: Rules, output: Path, clo
         values = f"rewards at discount {solution.discount:g}"
     states = space.n_states + len(content.terminals)
     return {"enemy": file.enemy, "states": states, "rows": len(content.q), "values": values}
+
+
+def _export_table(file: SolutionFile | Player, rules: Rules, output: Path, clock: Stopwatch) -> dict[str, Any]:
+    import numpy as np
+
+    from punish_fast.arena.players import Player
+    from punish_fast.punish.codes import ACTIONS, action_name, decimals_of
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.strategy import COLUMN
+    from punish_fast.runtime.results import save_columns
+
+    counts: dict[str, Any] = {"values": None}
+    with clock("read"):
+        space = StateSpace(rules)
+        names = np.array([action_name(action) for action in ACTIONS])[COLUMN[space.action]]
+        columns = {"state": np.repeat(decimals_of(space), np.diff(space.state_ptr)), "action": names}
+        columns["probability"] = file.policy(space)
+        if not isinstance(file, Player) and file.kind == "agent":
+            solution = file.solution()
+            columns["value"] = solution.q
+            counts = {"enemy": file.enemy, "values": f"{solution.objective}, discount {solution.discount:g}"}
+    with clock("write"):
+        save_columns(output, columns)
+    return {"states": space.n_states, "rows": len(names)} | counts
