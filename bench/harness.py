@@ -38,7 +38,10 @@ RESULTS = ROOT / "bench" / "results.jsonl"
 DISCOUNT, TOLERANCE = 0.95, 1e-9
 MOST_SECONDS = 3600.0
 _INTERRUPTED = 130
-_PACKAGES = ("punish-fast", "numpy", "numba", "scipy", "h5py", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
+_PACKAGES = (
+    *("punish-fast", "numpy", "numba", "scipy", "h5py", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy"),
+    *("gymnasium", "pettingzoo", "open-spiel", "pgx", "jax"),
+)
 
 Fact = str | int | float
 

@@ -17,6 +17,7 @@ TITLES = {
     "mdp": "Processes that are not Punish",
     "small": "Small processes of textbooks",
     "scaling": "Larger games, more threads",
+    "envs": "Random moves in environments",
     "startup": "The command line",
 }
 # Columns on the page. Other facts are only in the results file.
@@ -26,11 +27,15 @@ COLUMNS = {
     "mdp": ("1 thread", *(name for name in FAMILIES if name != "pymdptoolbox")),
     "small": ("entries", "ms", "QuantEcon policy", "QuantEcon modified", "QuantEcon dense", "plain", "best"),
     "scaling": ("states", "nonzeros", "peak MB"),
+    "envs": ("million steps/s", "moves per game"),
     "startup": ("peak MB",),
 }
 # Headings on the page for the sizes of processes.
 SIZES = {"middle": "**10^6 transitions**", "large": "**10^7 transitions**"}
-_PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
+_PACKAGES = (
+    *("python", "numpy", "numba", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy"),
+    *("gymnasium", "pettingzoo", "open-spiel", "pgx", "jax"),
+)
 _INTRODUCTION = """\
 # Benchmarks
 
@@ -57,6 +62,8 @@ Compare ratios, not times. The lines below a table list missed targets.
   the larger size (`-`). pymdptoolbox exceeds the limits on memory or time on all tasks.
 * Small processes (`python -m bench mdp --small`): milliseconds of processor time, without building the model. *Best* is
   the time of the fastest other solver, except for the dense form, divided by ours. Only our bound includes rounding.
+* Environments: seconds per million steps, and steps per second of processor time, with random legal actions and
+  observations. In Punish, each step includes the choice of the opponent (`veteran`).
 """
 
 Table = list[list[str]]

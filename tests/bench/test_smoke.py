@@ -43,6 +43,18 @@ def test_the_page_is_written_alone(capsys):
     assert "page: cannot be combined with benchmarks" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore")  # of libraries that other programs import
+def test_environments_agree_on_the_length_of_games(capsys):
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("pettingzoo")
+    assert command.main(["envs", "--quick", "--threads", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "WRONG" not in shown
+    assert all(
+        f"{name}, {program}" in shown for name in ("connect4", "tictactoe") for program in ("GameAECEnv", "pgx of 64")
+    )
+
+
 def test_the_page_is_up_to_date():
     assert report.PAGE.read_text(encoding="utf-8") == report.page_of(report.newest())
 
