@@ -81,13 +81,13 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             ArgumentError: If the mask is invalid or no game has begun.
         """
         super().reset(seed=seed)
-        mask = (options or {}).get("reset_mask")
-        if mask is None and (seed is not None or self._games is None):
+        which = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=np.bool_)))
+        if which.all() and (seed is not None or self._games is None):
             self._begin(int(self.np_random.integers(2**63)))
         else:
             self._require_games()
-            self._restart(np.ones(self.num_envs, dtype=np.bool_) if mask is None else mask)
-        self._was_over &= False if mask is None else ~mask
+            self._restart(which)
+        self._was_over &= ~which
         return self._observe(), self._info()
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Info]:
