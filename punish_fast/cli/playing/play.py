@@ -239,7 +239,7 @@ class _Session:
             self.screen.say("See what each choice was worth:")
             is_default = self.options.db is None and self.rules == PRESETS["tabletop"]
             place = "" if is_default else f" --db {shlex.quote(str(self.database))}"
-            for line in folded(f"punish-fast records review {game_id}{place}"):
+            for line in folded(f"punish-fast records review{place}"):
                 self.console.print(f"  {line}", soft_wrap=True)
 
     def _costliest_choice(self, game: Finished) -> str | None:
@@ -310,4 +310,4 @@ class _Session:
             report = {**rules_report(self.rules), "seed": str(self.seed), "players": players}
             print_json(report | {"database": self.database, "games": self.games})
         elif self.games and self.database is not None:
-            self.options.suggest("records", "review", self.games[-1]["game"], "--db", self.options.db)
+            self.options.suggest("records", "review", "--db", self.options.db)
