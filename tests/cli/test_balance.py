@@ -4,12 +4,14 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from cli.conftest import run_apart
 from punish_fast.arena.survey import balance as study
+from punish_fast.arena.survey.results_file import Outcome
 
 TINY = ("balance", "--base", "tiny")
 
@@ -35,7 +37,7 @@ def test_rules_come_from_a_file(run, folder):
 
 
 def test_a_game_that_cannot_be_studied_is_a_failure(run, monkeypatch):
-    good, bad = SimpleNamespace(reason=None), SimpleNamespace(reason="duel: not converged")
+    good, bad = SimpleNamespace(reason=None), SimpleNamespace(reason="duel: not converged", is_final=True)
     for found, which in (
         (SimpleNamespace(standard=good, changed=bad), "changed"),
         (SimpleNamespace(standard=bad, changed=good), "base"),
@@ -43,6 +45,20 @@ def test_a_game_that_cannot_be_studied_is_a_failure(run, monkeypatch):
         monkeypatch.setattr(study, "balance", lambda *_args, found=found, **_options: found)
         done = run(*TINY, "--set", "hp=1")
         done.refused(f"the game under the {which} rules could not be studied: duel: not converged", code=1)
+
+
+def test_a_verdict_needs_only_the_changed_rules(run, monkeypatch):
+    whole = study.balance
+
+    def late(*arguments, **options):
+        return replace(whole(*arguments, **options), standard=Outcome(None, "the time limit has passed", False))
+
+    monkeypatch.setattr(study, "balance", late)
+    report = run(*TINY, "--set", "damage.strike=3", "-q", "--json").report
+    assert (report["base"]["reason"], report["changed"]["balanced"]) == ("the time limit has passed", False)
+    done = run(*TINY, "--set", "damage.strike=3", "-q")
+    assert (done.code, done.out.split("\n\n")[-1][:13]) == (0, "Not balanced:")
+    assert "warning: the game under the base rules could not be studied: the time limit has passed" in done.err
 
 
 @pytest.mark.slow
@@ -60,7 +76,7 @@ def test_the_time_limit_holds_on_a_busy_machine(more):
             loop.wait()
     assert time.monotonic() - began <= 1.25 * 40 + 10
     if done.code == 0:
-        assert re.match("Not balanced: |Too few iterations for a verdict", done.out.split("\n\n")[-1])
+        assert re.match("Not balanced: |Undecided: ", done.out.split("\n\n")[-1])
     else:
         done.refused("could not be studied: the time limit of 40 s has passed", code=1)
 

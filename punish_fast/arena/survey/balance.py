@@ -33,6 +33,8 @@ CRITERIA = (
     f"one more copy of a card in hand is worth at most {100 * _MOST_WORTH:.0f} points of win rate either way",
     f"each card, and feints, are {100 * _LEAST_SHARE:.0f} to {100 * _MOST_SHARE:.0f} % of all choices",
 )
+# After ``k`` of many iterations, the worth of a card and a share can still change by these numbers divided by ``k``.
+_WORTH_DRIFT, _SHARE_DRIFT = 0.25, 0.5
 # The finding omits smaller changes of a win probability or share.
 _LEAST = 0.001
 
@@ -62,14 +64,29 @@ class Statistic:
         return [words.format(self.name), *shown]
 
 
-def faults_of(result: dict[str, Any], rules: Rules) -> list[str]:
-    """Return the reasons why a game is not balanced, the worst first. ``result`` is from `study_equilibrium`."""
+def faults_of(result: dict[str, Any], rules: Rules, certainty: float = 0.0) -> list[str]:
+    """Return the reasons why a game is not balanced, the worst first.
+
+    Args:
+        result: Result of `study_equilibrium`.
+        rules: Rules of the game.
+        certainty: Required distance of a number from its limit, as a multiple of the drifts. If it is negative, also
+            return numbers that might still exceed their limits.
+    """
     in_play = {card: n > 0 for card, n in by_card(rules.copies).items()} | {"feint": rules.feints > 0}
-    found = [(abs(worth) / _MOST_WORTH, worth_text(card, worth)) for card, worth in result["in_hand"].items() if worth]
+    worth_drift, share_drift = certainty * _WORTH_DRIFT, certainty * _SHARE_DRIFT
+    # A share that might be 0 is not the first of many uncertain numbers.
+    smallest = 1e-9 if certainty >= 0 else _LEAST_SHARE / 2
+    found = [
+        ((abs(worth) - worth_drift) / _MOST_WORTH, worth_text(card, worth))
+        for card, worth in result["in_hand"].items()
+        if worth
+    ]
     for play, share in result["plays"].items():
         if share is not None and in_play[play]:
             told = f"{'feints are' if play == 'feint' else f'{play} is'} {100 * share:.1f} % of all choices"
-            found.append((max(share / _MOST_SHARE, _LEAST_SHARE / max(share, 1e-9)), told))
+            size = max((share - share_drift) / _MOST_SHARE, _LEAST_SHARE / max(share + share_drift, smallest))
+            found.append((size, told))
     return [told for size, told in sorted(found, reverse=True) if size > 1]
 
 
@@ -88,12 +105,19 @@ def verdict_of(
 ) -> tuple[bool | None, str]:
     """Return True if a game is balanced, and a sentence with its ``n_faults`` worst faults (by default, all).
 
-    If fewer than half of the requested ``iterations`` are complete, return None instead of True or False.
+    If fewer than half of the requested ``iterations`` are complete, numbers must be far from their limits. Otherwise,
+    return None instead of True or False, and name the number that is closest to a decision.
     """
-    if result["iterations"] < iterations / 2:
-        return None, f"Too few iterations for a verdict ({result['iterations']} of {iterations}); see --time."
-    faults = faults_of(result, rules)
-    return not faults, f"Not balanced: {'; '.join(faults[:n_faults])}." if faults else "Balanced: all criteria hold."
+    done = result["iterations"]
+    certainty = 1 / max(done, 1) if done < iterations / 2 else 0.0
+    worth, share = (f"{100 * certainty * drift:.0f}" for drift in (_WORTH_DRIFT, _SHARE_DRIFT))
+    told = f" After {done} of {iterations} iterations, values in points can change by {worth}, and shares by {share} %."
+    early = told if certainty else ""
+    if faults := faults_of(result, rules, certainty):
+        return False, f"Not balanced: {'; '.join(faults[:n_faults])}.{early}"
+    if close := faults_of(result, rules, -certainty):
+        return None, f"Undecided: {close[0]}, too close to its limit.{early} More iterations decide it; see --time."
+    return True, f"Balanced: all criteria hold.{early}"
 
 
 @dataclass(frozen=True)
@@ -146,12 +170,15 @@ class Balance:
 def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
     """Compare equilibria under two sets of rules with the true redeal, after at most ``iterations`` iterations each.
 
-    If there is a time limit, each game receives half of the time.
+    If there is a time limit, each game receives half of the time. The changed game is first, because it is sufficient
+    for a verdict.
     """
     pair = true_rules(base), true_rules(rules)
-    sides = zip(_SIDES, pair, (1 / 2, 1), strict=True)
-    jobs = [equilibrium_job(name, side, iterations, share) for name, side, share in sides]
-    return Balance(*pair, iterations, *run_jobs(jobs, watch=watch))
+    sides = [*zip(_SIDES, pair, (1, 1 / 2), strict=True)]
+    changed, standard = run_jobs(
+        [equilibrium_job(name, side, iterations, share) for name, side, share in sides[::-1]], watch=watch
+    )
+    return Balance(*pair, iterations, standard, changed)
 
 
 def report_of(found: Balance) -> dict[str, Any]:
@@ -165,7 +192,7 @@ def report_of(found: Balance) -> dict[str, Any]:
         "finding": None if None in [side["balanced"] for side in sides] else found.finding,
         **dict(zip(_SIDES, sides, strict=True)),
         "play": "equilibrium play",
-        "iterations": {side: (each.result or {}).get("iterations") for side, each in zip(_SIDES, pair, strict=True)},
+        "iterations": {side: (each.result or {}).get("iterations", 0) for side, each in zip(_SIDES, pair, strict=True)},
         "statistics": [vars(each) | {"difference": each.difference} for each in found.statistics],
     }
 
@@ -175,10 +202,10 @@ def _side(rules: Rules, outcome: Outcome, iterations: int) -> dict[str, Any]:
 
     JSON keys:
         *rules_report
-        balanced (boolean or null): True if the game is balanced. Null after too few iterations for a verdict.
+        balanced (boolean or null): True if the game is balanced. Null if undecided.
         exploitability (number or null, percentage points): Exploitability of the equilibrium.
-        full_states (integer): Number of full states.
-        reason (null): Always null, since a game without results is an error.
+        full_states (integer or null): Number of full states. Null if `reason` is given.
+        reason (string or null): Reason why the game could not be studied in time. Always null for `changed`.
     """
     result = outcome.result or {}
     return {

@@ -87,10 +87,9 @@ def screen(rules: Rules, stage: Stage) -> dict[str, Any]:
 def restore(found: Balance, watch: Watch) -> dict[str, Any]:
     """Return the studied changes, best first, and the changes not tried, as a JSON-like object.
 
-    ``found`` must contain the results of both games.
+    ``found`` must contain the results of the changed game.
     """
-    standard, changed = found.standard.result, found.changed.result
-    assert standard is not None
+    changed = found.changed.result
     assert changed is not None
     card = deciding_card(changed)
     rules = neighbors(found.rules, found.base, CARDS.index(card))

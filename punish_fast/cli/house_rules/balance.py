@@ -35,7 +35,7 @@ from typing import Any
 
 from punish_fast.cli.frame.options import ComputeOptions, PictureOptions, PlotOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.progress import watch_jobs
-from punish_fast.cli.frame.report import CheckError, UsageError, count, print_report, print_table, print_text
+from punish_fast.cli.frame.report import CheckError, UsageError, count, print_report, print_table, print_text, say
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
 from punish_fast.runtime.deadline import time_limit
@@ -75,7 +75,10 @@ def balance(options: BalanceOptions) -> None:
         found = study(rules, base, watch=watch)
     for which, outcome in (("base", found.standard), ("changed", found.changed)):
         if outcome.reason is not None:
-            raise CheckError(f"the game under the {which} rules could not be studied: {outcome.reason}")
+            told = f"the game under the {which} rules could not be studied: {outcome.reason}"
+            if which == "changed" or outcome.is_final:
+                raise CheckError(told)
+            say(f"warning: {told}")
     if options.plot is not None:
         from punish_fast.arena.survey.balance_plot import draw_balance
 

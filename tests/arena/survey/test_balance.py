@@ -39,10 +39,33 @@ def test_a_game_is_balanced_if_no_card_is_worth_too_much_and_each_is_played():
     worst = "Not balanced: one more strike in hand is worth -30.0 points of win rate"
     assert verdict_of(unfair, TINY, 40) == (False, f"{worst}; guard is 4.0 % of all choices.")
     assert verdict_of(unfair, TINY, 40, 1) == (False, f"{worst}.")
-    assert verdict_of(unfair, TINY, 41) == (None, "Too few iterations for a verdict (20 of 41); see --time.")
     assert deciding_card(unfair) == "strike"
     without = TINY._replace(copies=(0, 2, 2, 2, 1))
     assert verdict_of(unfair, without, 40) == (False, f"{worst}.")
+
+
+def test_early_verdicts_need_numbers_far_from_their_limits():
+    even = {"iterations": 2, "in_hand": dict.fromkeys(CARDS, 0.0), "plays": dict.fromkeys(PLAYS, 1 / 6)}
+    early = " After 2 of 40 iterations, values in points can change by "
+    for worth, done, verdict in (
+        (0.3, 2, False),
+        (0.12, 2, None),
+        (0.12, 20, False),
+        (-0.08, 2, None),
+        (0.0, 12, True),
+    ):
+        result = even | {"iterations": done, "in_hand": even["in_hand"] | {"strike": worth}}
+        balanced, words = verdict_of(result, TINY, 40)
+        assert balanced is verdict
+        assert words.startswith(
+            {True: "Balanced: ", False: "Not balanced: ", None: "Undecided: one more strike"}[verdict]
+        )
+        assert (early in words) == (done == 2)
+        assert words.endswith("see --time.") == (verdict is None)
+    # A rare play is decided later than a frequent one.
+    rare = even | {"iterations": 10, "plays": even["plays"] | {"guard": 0.06}}
+    assert verdict_of(rare, TINY, 40)[1].startswith("Undecided: guard is 6.0 % of all choices, too close to its limit.")
+    assert verdict_of(rare | {"iterations": 40}, TINY, 40)[0]
 
 
 @pytest.fixture
