@@ -223,8 +223,11 @@ def test_a_file_of_bounds_is_checked_before_exploiters_run(run, folder, monkeypa
 
 
 def test_a_time_limit_leaves_valid_bounds(run):
-    report = run(*BRACKET, "--width", "0", "--time", "0", "--json").report
-    assert 0 <= report["lower_bound"] <= report["upper_bound"] <= 1
+    words = (*BRACKET, "--width", "0", "--time", "0")
+    report = run(*words, "--json").report
+    assert 0 < report["lower_bound"] <= report["upper_bound"] < 1
+    assert (report["iterations"], report["first_actions"]) == (0, {})
+    assert "These are initial bounds, because no iteration has finished." in run(*words).out
 
 
 @pytest.mark.parametrize(
