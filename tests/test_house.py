@@ -50,6 +50,8 @@ HOMES = {
     "uvicorn": {"web"},
     "gymnasium": {"envs"},
     "pettingzoo": {"envs"},
+    "pyspiel": {"envs"},
+    "open_spiel": {"envs"},
     "matplotlib": {"arena", "enemies", "games", "records", "runtime", "study"},
 }
 # Imports that a room may have: mdp imports no game, and the other games import nothing of the card game.
