@@ -15,8 +15,8 @@ of a full state are stored contiguously, sorted first by the player's action, th
 draw (``_walk.py``).
 
 After the last breath of a measure, only the hands and HP of both players matter, because the true redeal shuffles all
-other cards. Each combination of hands and HP is a *node*. Full states are numbered first, then nodes, and finally the
-results win and loss.
+other cards. Each combination of hands and HP is a *node*, unless nodes are also divided by public state
+(``public_states.py``). Full states are numbered first, then nodes, and finally the results win and loss.
 """
 
 from typing import NamedTuple
@@ -147,7 +147,7 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
     ``following`` contains the next layer and its decks, and ``used`` is empty. If the game ends, the successor is `WIN`
     or `LOSS`.
     """
-    layout, places, draws = game
+    layout, places, draws, n_left = game
     after, n_draws, own_draws, enemy_draws = full.after, draws.n, draws.own, draws.enemy
     actions, own, enemy = room.actions, room.piles[0], room.enemy
     n_hps = layout.hp * layout.hp
@@ -167,8 +167,10 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
                 own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
                 then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
                 if is_last and then >= 0:
-                    # A node retains only the HP of both players from the status.
-                    then = hands + then % n_hps
+                    # A node retains only the HP of both players from the status, and the deck if it is public.
+                    then = (hands + then % n_hps) * n_left
+                    if n_left > 1:
+                        then += lefts[deck, feints, k]
                     used[then] = 1
                 elif then >= 0:
                     play = ((pick * 6 + own_draw) * 6 + enemy_pick) * 6 + enemy_draw
@@ -190,11 +192,11 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
 def fill_full(begin, end, game, statuses, layer, decks, full, rows, following, used):
     """Store the full states of the given blocks and their successors.
 
-    ``game`` contains the layout, the places and the draws. ``statuses`` is a table of `status_tables`. `list_after`
-    describes ``following`` and ``used``. Several threads can write to the same entry of ``used``, but all of them write
-    1.
+    ``game`` contains the layout, the places, the draws, and the number of decks that keys of nodes distinguish, or 1.
+    ``statuses`` is a table of `status_tables`. `list_after` describes ``following`` and ``used``. Several threads can
+    write to the same entry of ``used``, but all of them write 1.
     """
-    (layout, places, draws), (state_ptr, action) = game, rows
+    (layout, places, draws, _), (state_ptr, action) = game, rows
     room = room_for_cards()
     n_drawn = 2 * layout.feints + 1
     for block in range(begin, end):

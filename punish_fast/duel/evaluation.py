@@ -22,7 +22,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from punish_fast.duel import _passes
-from punish_fast.duel.graph import DuelError, GameGraph, empty_graph, must_be_graph
+from punish_fast.duel.graph import DuelError, GameGraph, Policy, empty_graph, must_be_graph
+from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.duel.simulator import Simulator
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.punish.strategy import policy_of
@@ -67,8 +68,8 @@ def head_to_head(
 
     Args:
         graph: Graph of the game.
-        own: Player: a policy (float64 ``[n_rows]``), a `Solution`, a `SolutionFile`, a `Player`, or the name of a
-            built-in player or a file.
+        own: Player: a policy (float64 ``[n_rows]``), a `PublicPolicy`, a `Solution`, a `SolutionFile`, a `Player`, or
+            the name of a built-in player or a file.
         enemy: Enemy, in one of the same forms.
         tolerance: Error bound at which the evaluation stops. The limit of rounding also stops the evaluation.
         initial_values: float64 ``[n_nodes, 2]``, initial win probabilities and initial expected remaining breaths of
@@ -92,7 +93,7 @@ def head_to_head(
         (0.7259, 2.1076)
     """
     must_be_graph(graph)
-    own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
+    own, enemy = (_policy_of(player, graph) for player in (own, enemy))
     v = np.zeros((graph.n_values, 2))
     v[-2, 0] = 1.0
     nodes = v[graph.nodes]
@@ -125,23 +126,23 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
     return float(residual.max() * measures)
 
 
+def _policy_of(player: Any, graph: GameGraph) -> Policy:
+    return player if isinstance(player, PublicPolicy) else policy_of(player, graph.space)
+
+
 def outcome_distribution(graph: GameGraph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
     """Return the probabilities of a win and of a loss in each breath, float64 ``[measures, breaths, 2]``.
 
     Measures are added until the probability of an undecided game is at most ``rest``. Raise `DuelError` if 1,000
     measures are not sufficient.
     """
-    own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
-    dealt = graph.initial_reach
-    reach = np.zeros(graph.n_full)
-    measures = []
+    own, enemy = (_policy_of(player, graph) for player in (own, enemy))
+    nodes, measures = None, []
     for _ in range(_MAX_SWEEPS):
-        reach[: len(dealt)] = dealt
-        nodes, ended = graph.propagate_reach(own, enemy, reach)
+        nodes, ended = graph.play_measure(own, enemy, nodes)
         measures.append(ended)
         if nodes.sum() <= rest:
             return np.array(measures)
-        dealt = graph.deal_again(nodes)
     raise DuelError(f"duel: undecided after {_MAX_SWEEPS} measures; with these policies, games may never end")
 
 

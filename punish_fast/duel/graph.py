@@ -4,12 +4,16 @@
 The kernels can be compiled without enumerating states (`GRAPH`).
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from punish_fast.duel import _best_response, _graph, _passes
+from punish_fast.duel._graph import Redeal
 from punish_fast.duel._passes import Parts
 from punish_fast.duel.dealer import DEALS, Dealer, list_decks, tabulate_draws
 from punish_fast.duel.layered_graph import N_PARTS, FullStates, LayeredGraph
+from punish_fast.duel.public_states import PublicPolicy, PublicStates
 from punish_fast.punish._codes import Status
 from punish_fast.punish.clash import status_tables
 from punish_fast.punish.codes import join_statuses, split_pairs
@@ -21,7 +25,10 @@ from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
+Policy = np.ndarray | PublicPolicy
 _MAX_ENTRIES = 2**31 - 1
+# Fields of `Redeal` with an entry for each node.
+_OF_NODES = ("node_pair", "node_status")
 
 
 class DuelError(PunishFastError, ValueError):
@@ -78,14 +85,17 @@ class GameGraph(Outline, LayeredGraph):
         state_ptr: int64 ``[n + 1]``, first row of each information state during a measure, followed by the number of
             these rows.
         action: uint8 ``[n_rows]``, two-digit action code of each row in ``space``.
+        public: Public states that divide the nodes.
+        node_public: int64 ``[n_nodes]``, index of each node's public state. 0 stands for all other public states.
     """
 
-    def __init__(self, space: StateSpace, outline: Outline | None = None) -> None:
+    def __init__(self, space: StateSpace, outline: Outline | None = None, public: PublicStates | None = None) -> None:
         """Find all full states and their successors.
 
         Args:
             space: Information states of both players, under any information model.
             outline: Outline of the graph for ``space``. By default, build one.
+            public: Public states that divide the nodes. By default, nodes are not divided.
 
         Raises:
             MemoryError: If the graph does not fit into memory or has too many successors for 32-bit indices.
@@ -103,7 +113,9 @@ class GameGraph(Outline, LayeredGraph):
         self.layer_ptr = self.space.layer_ptr[: self.space.rules.breaths + 1]
         self.state_ptr = self.space.state_ptr[: len(self.full.ptr)]
         self.action = self.space.action
-        self.redeal = redeal_of(self, self._fill())
+        self.public = PublicStates() if public is None else public
+        keys, self.node_public = self._fill()
+        self.redeal = redeal_of(self, keys)
 
     def __repr__(self) -> str:
         return f"GameGraph({self.space!r}, {self.n_full:,} full states)"
@@ -136,14 +148,40 @@ class GameGraph(Outline, LayeredGraph):
         reach[numbers] = p
         return reach
 
-    def back_up(self, own_policy: np.ndarray, enemy_policy: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def measures(self, own: Policy, enemy: Policy) -> Iterator[tuple[int, Redeal, np.ndarray, np.ndarray]]:
+        """Divide the nodes into parts after which each player has one policy during the measure.
+
+        Yields:
+            Index of a public state, deals after its nodes, and both policies, float64 ``[n_rows]`` each. If no policy
+            depends on the public state, there is one part with all nodes. The part with index 0 is the last.
+
+        Raises:
+            PublicStateError: If a policy depends on public states that do not divide the nodes of this graph.
+        """
+        if not isinstance(own, PublicPolicy) and not isinstance(enemy, PublicPolicy):
+            yield 0, self.redeal, own, enemy
+            return
+        own_policies, enemy_policies = (
+            p.by_index(self.public) if isinstance(p, PublicPolicy) else [p] * len(self.public) for p in (own, enemy)
+        )
+        for index in reversed(range(len(self.public))):
+            nodes = self.nodes_after(index)
+            if index == 0 or len(nodes):
+                redeal = self.redeal._replace(**{name: getattr(self.redeal, name)[nodes] for name in _OF_NODES})
+                yield index, redeal, own_policies[index], enemy_policies[self.public.mirror[index]]
+
+    def nodes_after(self, index: int) -> np.ndarray:
+        """Return the nodes with a public state, int64 ``[n]``."""
+        return np.flatnonzero(self.node_public == index)
+
+    def back_up(self, own_policy: Policy, enemy_policy: Policy, v: np.ndarray) -> np.ndarray:
         """Sweep once backward through a measure.
 
         Args:
-            own_policy: Player's policy, float64 ``[n_rows]``.
-            enemy_policy: Enemy's policy, float64 ``[n_rows]``.
+            own_policy: Player's policy, float64 ``[n_rows]`` or a `PublicPolicy`.
+            enemy_policy: Enemy's policy, float64 ``[n_rows]`` or a `PublicPolicy`.
             v: float64 ``[n_values, 2]``, win probabilities and expected remaining breaths. Entries of full states are
-                overwritten.
+                overwritten. If they depend on the public state, they are valid in the first measure of a game.
 
         Returns:
             New values of the nodes, float64 ``[n_nodes, 2]``.
@@ -161,10 +199,16 @@ class GameGraph(Outline, LayeredGraph):
             >>> (p @ v[states]).round(4).tolist()
             [0.5, 2.1155]
         """
-        args = (self.full, self.draws, (self.state_ptr, self.action), (own_policy, enemy_policy), v)
-        for number in reversed(range(self.n_breaths)):
-            self.for_states(number, _passes.back_up_full, *args)
-        return self.back_up_nodes(v)
+        out = np.empty((self.n_nodes, v.shape[1]))
+        for index, redeal, *policies in self.measures(own_policy, enemy_policy):
+            args = (self.full, self.draws, (self.state_ptr, self.action), tuple(policies), v)
+            for number in reversed(range(self.n_breaths)):
+                self.for_states(number, _passes.back_up_full, *args)
+            values = self.back_up_nodes(v, redeal)
+            if redeal is self.redeal:
+                return values
+            out[self.nodes_after(index)] = values
+        return out
 
     def action_values(self, enemy_policy: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the values of all actions for a player who does not see the enemy's hand.
@@ -234,6 +278,35 @@ class GameGraph(Outline, LayeredGraph):
                 reach[targets[0] : targets[0] + len(after)] = after
         return after, ends
 
+    def play_measure(
+        self, own: Policy, enemy: Policy, reach: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Propagate reach probabilities from the nodes through the next measure.
+
+        Args:
+            own: Player's policy, float64 ``[n_rows]`` or a `PublicPolicy`.
+            enemy: Enemy's policy, float64 ``[n_rows]`` or a `PublicPolicy`.
+            reach: Reach probability of each node, float64 ``[n_nodes]``. By default, a game begins.
+
+        Returns:
+            Reach probabilities of the nodes after the measure, float64 ``[n_nodes]``, and probabilities of a win and of
+            a loss in each breath, float64 ``[n_breaths, 2]``.
+        """
+        nodes, ends = np.zeros(self.n_nodes), np.zeros((self.n_breaths, 2))
+        full = np.zeros(self.n_full)
+        for index, redeal, own_policy, enemy_policy in self.measures(own, enemy):
+            if reach is None:
+                dealt = self.initial_reach if index == 0 else self.initial_reach[:0]
+            else:
+                dealt = self.deal_again(
+                    reach if redeal is self.redeal else np.where(self.node_public == index, reach, 0)
+                )
+            if dealt.any():
+                full[: len(dealt)] = dealt
+                after, ended = self.propagate_reach(own_policy, enemy_policy, full)
+                nodes, ends = nodes + after, ends + ended
+        return nodes, ends
+
     def _cut(self, number: int) -> Parts:
         """Divide states by revealed cards if the model remembers these cards, so that parts share no successors."""
         # A node does not contain revealed cards.
@@ -250,10 +323,11 @@ class GameGraph(Outline, LayeredGraph):
         spans = np.stack([layer.first[:-1], layer.first[1:]], axis=1).astype(np.int64)[order]
         return Parts(np.append(first, len(order)), spans, np.zeros(len(first), dtype=np.int64))
 
-    def _fill(self) -> np.ndarray:
-        """Store the successors of all full states, and return the keys of all nodes in ascending order."""
+    def _fill(self) -> tuple[np.ndarray, np.ndarray]:
+        """Store the successors of all full states. Return the keys and public states of all nodes, in this order."""
         space, layout = self.space, self.space.layout
-        n_keys = layout.n_cards_codes * layout.hp**2
+        n_left = len(self.draws.copies) if len(self.public) > 1 else 1
+        n_keys = layout.n_cards_codes * layout.hp**2 * n_left
         if n_keys > _MAX_ENTRIES:
             raise MemoryError(f"the graph could have {n_keys:,} nodes; the maximum is {_MAX_ENTRIES:,}")
         used = np.zeros(n_keys, dtype=np.uint8)
@@ -261,26 +335,31 @@ class GameGraph(Outline, LayeredGraph):
             layer, is_last = space.layers[number], number == space.rules.breaths - 1
             statuses = status_tables(space.rules)[int(is_last)]
             weights, rows = self.full.entry_ptr[layer.first], (space.state_ptr, space.action)
-            args = ((layout, space.places, self.draws), statuses, layer, self.decks[number], self.full, rows)
+            game = layout, space.places, self.draws, n_left
+            args = (game, statuses, layer, self.decks[number], self.full, rows)
             # The last breath has no next layer.
             k = number if is_last else number + 1
             following = (space.layers[k], self.decks[k])
             for_chunks(_graph.fill_full, weights, *args, following, used if is_last else used[:0])
         keys = np.flatnonzero(used)
+        hands, left = np.divmod(keys, n_left)
+        kept = split_pairs(layout, hands // layout.hp**2)
+        public = self.public.find(*kept, self.draws.copies[left]) if len(self.public) > 1 else np.zeros_like(keys)
+        nodes, node = np.unique(np.stack([hands, public]), axis=1, return_inverse=True)
         slot = np.zeros(n_keys, dtype=np.int32)
-        slot[keys] = self.n_full + np.arange(len(keys), dtype=np.int32)
-        self._number_nodes(keys, slot)
-        return keys
+        slot[keys] = self.n_full + node.reshape(-1)
+        self._number_nodes(nodes.shape[1], slot)
+        return nodes[0], nodes[1]
 
-    def _number_nodes(self, keys: np.ndarray, slot: np.ndarray) -> None:
-        win = self.n_full + len(keys)
+    def _number_nodes(self, n_nodes: int, slot: np.ndarray) -> None:
+        win = self.n_full + n_nodes
         last = self.full.entry_ptr[self.space.layer_ptr[self.space.rules.breaths - 1]]
         for begin, end, slots in ((0, last, slot[:0]), (last, self.n_successors, slot)):
             chunks = np.linspace(begin, end, 65).astype(np.int64)
             for_each(_graph.number_nodes, 64, chunks, self.full.after, slots, win)
 
 
-def redeal_of(graph: GameGraph, keys: np.ndarray) -> _graph.Redeal:
+def redeal_of(graph: GameGraph, keys: np.ndarray) -> Redeal:
     """Return the deals after the nodes with the given keys, int64 ``[n]``. The nodes need not be reachable.
 
     A key has the digits ``cards, own HP - 1, enemy HP - 1``, where ``cards`` is the cards code of both kept hands.
@@ -295,7 +374,7 @@ def redeal_of(graph: GameGraph, keys: np.ndarray) -> _graph.Redeal:
     own_hp, enemy_hp = np.divmod(hps, layout.hp)
     statuses = join_statuses(layout, Status(own_hp + 1, enemy_hp + 1, 0, 0, 0, 0))
     within = np.arange(dealer.deal_ptr[-1]) - np.repeat(dealer.deal_ptr[:-1], n_decks)
-    return _graph.Redeal(
+    return Redeal(
         pair=pair,
         ptr=ptr,
         deal=deal,

@@ -1,0 +1,121 @@
+"""Public states between two measures: what both players have seen of the cards at the end of a measure.
+
+All discarded cards and both hand sizes are public. The *cards left* are the cards of both kept hands and of the deck,
+so both players know their sum. A public state consists of these cards and the sizes of the player's and the enemy's
+kept hand. From the enemy's point of view, the sizes are swapped: this is the *mirrored* public state. HP are public,
+too, but already part of every information state.
+
+Public states have indices. Index 0 stands for the beginning of a game, and for all public states that are not listed.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from punish_fast.punish._multisets import N_KINDS
+from punish_fast.punish.codes import Layout
+from punish_fast.runtime.errors import PunishFastError
+
+# Radix of the counts in the code of a public state. Rules allow at most nine copies of a card and nine cards in a hand.
+_RADIX = 10
+
+
+class PublicStateError(PunishFastError, ValueError):
+    """Raised when public states are invalid or do not match."""
+
+
+class PublicStates:
+    """A list of public states.
+
+    Attributes:
+        rows: int64 ``[n, 7]``, distinct public states from index 1 onward: the counts of the cards left, and the sizes
+            of the player's and the enemy's kept hand.
+        mirror: int64 ``[n + 1]``, index of each mirrored public state.
+    """
+
+    def __init__(self, rows: np.ndarray | None = None) -> None:
+        """List public states, by default none.
+
+        Args:
+            rows: int64 ``[n, 7]``, see `PublicStates`.
+
+        Raises:
+            PublicStateError: If a public state is repeated, or its mirrored public state is missing.
+
+        Examples:
+            >>> from punish_fast.duel.public_states import PublicStates
+            >>> PublicStates([[1, 0, 0, 1, 0, 0, 1], [1, 0, 0, 1, 0, 1, 0]]).mirror.tolist()
+            [0, 2, 1]
+        """
+        self.rows = np.zeros((0, N_KINDS + 2), dtype=np.int64) if rows is None else np.array(rows, dtype=np.int64)
+        codes = self.rows @ _RADIX ** np.arange(N_KINDS + 2)
+        self._order = np.append(np.argsort(codes), 0)
+        self._codes = np.append(codes[self._order[:-1]], -1)
+        self.mirror = np.append(0, self._find(self.rows[:, [*range(N_KINDS), N_KINDS + 1, N_KINDS]]))
+        if len(np.unique(codes)) < len(codes) or not self.mirror[1:].all():
+            raise PublicStateError("rows: a public state is repeated, or its mirrored public state is missing")
+
+    def __len__(self) -> int:
+        """Return the number of indices, including 0."""
+        return len(self.rows) + 1
+
+    def indices_of(self, other: "PublicStates") -> np.ndarray:
+        """Return the index in this list for each index of another list, int64 ``[n]``. Missing states have index 0."""
+        return np.append(0, self._find(other.rows))
+
+    def find(self, own: np.ndarray, enemy: np.ndarray, deck: np.ndarray) -> np.ndarray:
+        """Return the indices of public states, int64 ``[n]``, given counts of cards, int64 ``[n, 5]`` each."""
+        return self._find(np.column_stack([own + enemy + deck, own.sum(axis=1), enemy.sum(axis=1)]))
+
+    def _find(self, rows: np.ndarray) -> np.ndarray:
+        codes = rows @ _RADIX ** np.arange(N_KINDS + 2)
+        place = np.searchsorted(self._codes[:-1], codes)
+        return np.where(self._codes[place] == codes, self._order[place] + 1, 0)
+
+
+def every_public_state(layout: Layout) -> PublicStates:
+    """Return all public states for which a measure has enough cards, reachable or not."""
+    sizes = range(layout.hand_size + 1)
+    cards = np.array(list(product(*(range(copies + 1) for copies in layout.copies))))
+    rows = np.array([(*each, *kept) for each in cards for kept in product(sizes, sizes)])
+    deck = rows[:, :N_KINDS].sum(axis=1) - rows[:, N_KINDS:].sum(axis=1)
+    return PublicStates(rows[(deck >= layout.deck_size - 2 * layout.feints) & (deck <= layout.deck_size)])
+
+
+class PublicPolicy:
+    """A policy that depends on the public state at the beginning of a measure.
+
+    Attributes:
+        states: Public states with a policy of their own.
+    """
+
+    def __init__(self, states: PublicStates, policies: Sequence[np.ndarray]) -> None:
+        """Combine policies over the same information states.
+
+        Args:
+            states: Public states.
+            policies: Policy for each index of a public state, float64 ``[n_rows]`` each. The first policy is also used
+                at the beginning of a game and after all other public states.
+
+        Raises:
+            PublicStateError: If there is not one policy for each index.
+        """
+        if len(policies) != len(states):
+            raise PublicStateError(f"policies: {len(policies)} policies for {len(states)} indices of public states")
+        self.states, self._policies = states, policies
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        """Return the policy of a public state."""
+        return self._policies[index]
+
+    def by_index(self, states: PublicStates) -> Sequence[np.ndarray]:
+        """Return the policy for each index of a longer list of public states.
+
+        Raises:
+            PublicStateError: If a public state of this policy is missing in ``states``.
+        """
+        missing = np.flatnonzero(states.indices_of(self.states)[1:] == 0)
+        if len(missing):
+            raise PublicStateError(f"public state {self.states.rows[missing[0]].tolist()} is not divided by the graph")
+        return [self._policies[index] for index in self.states.indices_of(states)]
