@@ -17,7 +17,6 @@ from math import gcd, lcm
 from typing import Any
 
 import duel_twin
-import numpy as np
 from exact import strategy_of
 
 from bench import reference
@@ -43,21 +42,20 @@ class Laws:
 
     def __init__(self, rules: Any) -> None:
         self.rules = rules
-        layers, nodes = duel_twin.everything(rules)
-        begin = duel_twin.begin(rules)
-        self.positions = [position for layer in layers for position in layer]
+        self.begin = self.start()
+        self.positions, nodes = self.everything()
         index: dict[Any, int] = {}
-        for then in (*self.positions, begin, *(nodes - {begin})):
+        for then in (*self.positions, self.begin, *(nodes - {self.begin})):
             index[then] = len(index)
         self.index = index
-        self.begin, index[reference.WIN] = begin, WON
-        deals = {index[node]: duel_twin.deal(rules, node) for node in nodes | {begin}}
+        index[reference.WIN] = WON
+        deals = {index[node]: self.deal(node) for node in nodes | {self.begin}}
         self.per_deal = denominator(p for deal in deals.values() for p in deal.values())
         self.deals = {
-            node: [(position.view, index[position], int(p * self.per_deal)) for position, p in deal.items()]
+            node: [(self.seat(position).view, index[position], int(p * self.per_deal)) for position, p in deal.items()]
             for node, deal in deals.items()
         }
-        clashes = [list(self._clashes(position)) for position in self.positions]
+        clashes = [list(self.clashes(position)) for position in self.positions]
         self.per_draw = denominator(p for each in clashes for *_, p in each)
         # For each position and action of the player: enemy's action, observation, successor and weight.
         self.breaths: list[dict[int, list[tuple[int, Any, int, int]]]] = []
@@ -67,15 +65,90 @@ class Laws:
                 if then != reference.LOSS:
                     by_action[own].append((other, seen, index[then], int(p * self.per_draw)))
             self.breaths.append(by_action)
-        self.actions = [reference.legal_actions(rules, position.view) for position in self.positions]
+        self.actions = [reference.legal_actions(rules, self.seat(position).view) for position in self.positions]
 
-    def _clashes(self, position: duel_twin.Position) -> Any:
-        deck = duel_twin.deck_of(self.rules, position)
-        for own in reference.legal_actions(self.rules, position.view):
-            for other in reference.legal_actions(self.rules, duel_twin.enemy_view(position)):
+    def start(self) -> Any:
+        return duel_twin.begin(self.rules)
+
+    def everything(self) -> tuple[list[Any], set[Any]]:
+        """All positions in the order of the graph, and all nodes."""
+        layers, nodes = duel_twin.everything(self.rules)
+        return [position for layer in layers for position in layer], nodes
+
+    def deal(self, node: Any) -> dict[Any, Fraction]:
+        return duel_twin.deal(self.rules, node)
+
+    def seat(self, position: Any) -> duel_twin.Position:
+        return position
+
+    def after(self, position: Any, own: reference.Play, enemy: reference.Play) -> Any:
+        return duel_twin.after(self.rules, position, own, enemy)
+
+    def plays(self, space: StateSpace, policy: Any) -> list[dict[int, Fraction]]:
+        """Probabilities of the enemy's actions in each position."""
+        plays = strategy_of(space, policy)
+        return [plays[duel_twin.enemy_view(position)] for position in self.positions]
+
+    def clashes(self, position: Any) -> Any:
+        seat = self.seat(position)
+        deck = duel_twin.deck_of(self.rules, seat)
+        for own in reference.legal_actions(self.rules, seat.view):
+            for other in reference.legal_actions(self.rules, duel_twin.enemy_view(seat)):
                 for own_play, enemy_play, p in reference.clashes(own, other, deck):
-                    then = duel_twin.after(self.rules, position, own_play, enemy_play)
-                    yield own, other, (own_play, enemy_play), then, p
+                    yield own, other, (own_play, enemy_play), self.after(position, own_play, enemy_play), p
+
+
+class PublicLaws(Laws):
+    """Laws for policies that depend on the public state: positions and nodes are pairs that end with this state.
+
+    A public state consists of the counts of the cards left and the sizes of the player's and the enemy's kept hand.
+    """
+
+    def start(self) -> Any:
+        return duel_twin.begin(self.rules), ()
+
+    def everything(self) -> tuple[list[Any], set[Any]]:
+        found, waiting = {self.start()}, [self.start()]
+        while waiting:
+            then = waiting.pop()
+            is_node = isinstance(then[0], duel_twin.Node)
+            nexts = self.deal(then) if is_node else {after for *_, after, _ in self.clashes(then)}
+            new = {after for after in nexts if not isinstance(after, str)} - found
+            found |= new
+            waiting += new
+        nodes = {then for then in found if isinstance(then[0], duel_twin.Node)}
+        return list(found - nodes), nodes - {self.start()}
+
+    def deal(self, node: Any) -> dict[Any, Fraction]:
+        return {(position, node[1]): p for position, p in duel_twin.deal(self.rules, node[0]).items()}
+
+    def seat(self, position: Any) -> duel_twin.Position:
+        found: duel_twin.Position = position[0]
+        return found
+
+    def after(self, position: Any, own: reference.Play, enemy: reference.Play) -> Any:
+        then = duel_twin.after(self.rules, position[0], own, enemy)
+        if isinstance(then, str):
+            return then
+        return then, public_after(self.rules, position[0], own, enemy) if isinstance(
+            then, duel_twin.Node
+        ) else position[1]
+
+    def plays(self, space: StateSpace, policy: Any) -> list[dict[int, Fraction]]:
+        rows = [tuple(row) for row in policy.states.rows.tolist()]
+        by_public = {row: strategy_of(space, policy[k]) for k, row in enumerate([(), *rows])}
+        return [
+            by_public.get((*public[:-2], *public[:-3:-1]), by_public[()])[duel_twin.enemy_view(position)]
+            for position, public in self.positions
+        ]
+
+
+def public_after(
+    rules: Any, position: duel_twin.Position, own: reference.Play, enemy: reference.Play
+) -> tuple[int, ...]:
+    """The public state after the last breath of a measure."""
+    view = reference.play(rules, position.view, own, enemy)
+    return (*reference.minus(tuple(rules.copies), view.discard), sum(view.hand), view.enemy_hand)
 
 
 laws_of = cache(Laws)
@@ -84,10 +157,9 @@ laws_of = cache(Laws)
 class PerfectRecall:
     """Exact bounds on the win probability of the best opponent with perfect recall of a policy."""
 
-    def __init__(self, space: StateSpace, policy: np.ndarray) -> None:
-        self.laws = laws_of(space.rules)
-        plays = strategy_of(space, policy)
-        mine = [plays[duel_twin.enemy_view(position)] for position in self.laws.positions]
+    def __init__(self, space: StateSpace, policy: Any, laws: Laws | None = None) -> None:
+        self.laws = laws or laws_of(space.rules)
+        mine = self.laws.plays(space, policy)
         shares = [{action: p / sum(play.values()) for action, p in play.items()} for play in mine]
         per_action = denominator(p for play in shares for p in play.values())
         self._plays = [{action: int(p * per_action) for action, p in play.items()} for play in shares]

@@ -8,6 +8,7 @@ import pytest
 from exact import strategy_of
 from houses import HIDING, LASTING, TINY, few, house_rules
 from hypothesis import given
+from perfect_recall import public_after
 from policies import mixed, uniform
 from positions import nodes_of, positions_of
 
@@ -28,12 +29,6 @@ def divided(rules):
 
 def random_policy(graph, seed):
     return PublicPolicy(graph.public, [mixed(graph.space, seed + k) for k in range(len(graph.public))])
-
-
-def public_after(rules, position, own, enemy):
-    """The counts of the cards left and the sizes of both kept hands after the last breath."""
-    view = reference.play(rules, position.view, own, enemy)
-    return (*reference.minus(tuple(rules.copies), view.discard), sum(view.hand), view.enemy_hand)
 
 
 def nodes_with_public(graph):
