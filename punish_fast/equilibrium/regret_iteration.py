@@ -123,6 +123,7 @@ class CounterfactualResponse:
         self.choice = graph.state_ptr[:-1].astype(np.int64)  # row chosen in each information state
         self._opening = opening
         self.dealt = opening.copy()  # float64 ``[n]``, expected visits per game to each full state of the first breath
+        self.has_fixed_nodes = False  # True if iterations must not change the values of nodes
 
     @property
     def policy(self) -> np.ndarray:
@@ -158,7 +159,8 @@ class CounterfactualResponse:
         Full states whose belief is below ``least`` are skipped.
         """
         self.graph.respond(enemy, belief, self.v, self.choice, least)
-        self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]
+        if not self.has_fixed_nodes:
+            self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]
 
 
 class RegretIteration:
@@ -188,6 +190,8 @@ class RegretIteration:
         self.reach = Reach(graph, has_response=response is not None)
         self.strategy = np.empty(n_rows)
         self.enemy = self.strategy if response is None else np.empty(n_rows)
+        # Returns the strategy that the enemy mixes with the response, or None for the player's own strategy.
+        self.partner: Callable[[], np.ndarray] | None = None
         # R and C (``_reach.py``) of each information state in the last iteration
         self.state_reach = np.zeros((len(graph.state_ptr) - 1, 2))
         self.play()
@@ -196,6 +200,14 @@ class RegretIteration:
     def nodes(self) -> np.ndarray:
         """Win probabilities at the nodes, float64 ``[n_nodes]``, a view of ``v``."""
         return self.v[self.graph.nodes]
+
+    def learn_measure(self, partner: Callable[[], np.ndarray]) -> None:
+        """Learn a single measure from now on: keep the values of the nodes, and play against another strategy.
+
+        ``partner`` returns the strategy that the enemy mixes with the response, float64 ``[n_rows]``.
+        """
+        assert self.response is not None
+        self.partner, self.response.has_fixed_nodes = partner, True
 
     def play(self) -> None:
         """Compute both strategies from the tables."""
@@ -215,7 +227,8 @@ class RegretIteration:
         tables = (self.reach.table, self.v, self.minimizer.regret, self.state_reach)
         for number in reversed(range(graph.n_breaths)):
             graph.for_states(number, _regret_matching.regret_full, *args, *tables)
-        self.nodes[:] = graph.back_up_nodes(self.v[:, None])[:, 0]
+        if self.partner is None:
+            self.nodes[:] = graph.back_up_nodes(self.v[:, None])[:, 0]
         self.minimizer.learn(iteration, self.state_reach, self.strategy)
         if response is not None:
             # Use the beliefs under the previous, similar strategy, to save another forward pass.
@@ -224,7 +237,8 @@ class RegretIteration:
 
     def _mix(self) -> None:
         if self.response is not None:
-            np.multiply(self.strategy, 1.0 - self.share, out=self.enemy)
+            strategy = self.strategy if self.partner is None else self.partner()
+            np.multiply(strategy, 1.0 - self.share, out=self.enemy)
             self.enemy[self.response.choice] += self.share
 
 

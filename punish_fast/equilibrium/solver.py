@@ -113,6 +113,13 @@ class Equilibrium:
         return self._whole.nodes
 
     @property
+    def strategy(self) -> np.ndarray:
+        """Strategy of the next iteration, float64 ``[n]``, by row of a measure. Later iterations overwrite it."""
+        if self._part is not None:
+            self._whole.strategy[self._part.rows] = self._part.iteration.strategy
+        return self._whole.strategy
+
+    @property
     def average(self) -> np.ndarray:
         """Average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
 
@@ -235,7 +242,9 @@ class Equilibrium:
     def _mark(self) -> None:
         whole = self._whole
         assert whole.response is not None
-        mark(self.graph, whole.reach.table, whole.strategy, whole.minimizer.regret, whole.response.choice, self._marks)
+        # The enemy's rows must also belong to the restricted game.
+        strategy = whole.strategy if whole.partner is None else np.maximum(whole.strategy, whole.partner())
+        mark(self.graph, whole.reach.table, strategy, whole.minimizer.regret, whole.response.choice, self._marks)
         self._pays = True
 
     def _restrict(self) -> None:
@@ -265,12 +274,16 @@ class _Part:
     def __init__(self, whole: RegretIteration, game: RestrictedGame) -> None:
         assert whole.response is not None
         assert isinstance(whole.minimizer, Hedge)
-        self._game = game
+        self._game, self.rows = game, game.rows
         self._minimizer = whole.minimizer.restrict(game.states, game.rows, game.state_ptr)
         v, response_v = game.take_values(whole.v), game.take_values(whole.response.v[:, 0])
         self._response = CounterfactualResponse(game, response_v[:, None], whole.response.dealt)
         self._response.choice[:] = game.choices(whole.response.choice)
         self.iteration = RegretIteration(game, self._minimizer, whole.dealt, v, whole.share, self._response)
+        partner = whole.partner
+        if partner is not None:
+            self.iteration.learn_measure(lambda: partner()[game.rows])
+            self.iteration.play()
 
     def merge_into(self, whole: RegretIteration) -> None:
         assert whole.response is not None

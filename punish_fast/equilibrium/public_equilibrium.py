@@ -1,0 +1,212 @@
+"""Equilibrium strategies that remember public information from one measure to the next.
+
+A strategy over the information states of one measure forgets everything that happened before the last deal. But at the
+end of a measure, both players know which cards are left (``duel/public_states.py``), so an opponent with a better
+memory often knows the player's kept hand. Here, the player has a separate strategy for each of some public states.
+
+All strategies begin with one *base* strategy. Then they are learned again, one public state after another. The measure
+after a public state is a game of its own: it begins with the deals after nodes that the current strategies reach, and
+ends with the values of the current strategies at its last nodes. Each player learns as in ``solver.py``, against the
+other player's strategy and a best response to its own. After an unequal public state, in which players kept hands of
+different sizes, they have different strategies. A *sweep* learns the strategies after all public states, in order of
+their reach probabilities, and finally the strategy for the first measure, which is also used after all public states
+that are not listed. The values and reach probabilities of earlier sweeps are not exact for the strategies of a later
+sweep, so several sweeps are better than one.
+"""
+
+import numpy as np
+
+from punish_fast.duel.evaluation import head_to_head
+from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.public_states import PublicPolicy, PublicStates, every_public_state
+from punish_fast.equilibrium.exploitation.best_response import best_response
+from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, RegretIteration
+from punish_fast.equilibrium.regret_minimizers import Hedge
+from punish_fast.equilibrium.solver import Equilibrium
+
+# Share of the deals after a measure that do not depend on strategies: all nodes of the public state are equally likely.
+_TREMBLE = 0.01
+# Reach probabilities are summed over measures until a game continues with a lower probability.
+_LEAST_REACH = 1e-9
+_MAX_MEASURES = 1000
+
+
+def likely_public_states(graph: GameGraph, policy: np.ndarray, n: int) -> PublicStates:
+    """Return the public states that games of a policy against itself reach most often.
+
+    Args:
+        graph: Graph of the game.
+        policy: The policy, float64 ``[n_rows]``.
+        n: Number of public states, where a public state and its mirrored public state count as one.
+
+    Returns:
+        Reachable public states, most likely first.
+    """
+    whole = GameGraph(graph.space, public=every_public_state(graph.space.layout))
+    visits = np.bincount(whole.node_public, _visits(whole, policy, policy), minlength=len(whole.public))
+    mirror = whole.public.mirror
+    visits += visits[mirror]
+    order = np.argsort(-visits, kind="stable")
+    first = order[(order <= mirror[order]) & (order > 0) & (visits[order] > 0)][:n]
+    both = np.stack([first, mirror[first]], axis=1).ravel()
+    return PublicStates(whole.public.rows[both[np.append(True, both[1:] != both[:-1])[: len(both)]] - 1])
+
+
+class PublicEquilibrium:
+    """Approximation of an equilibrium by strategies for each public state.
+
+    Attributes:
+        graph: Graph of the game, with public states.
+        order: Index of every public state with nodes, in the order of a sweep. Of two mirrored public states, which are
+            learned together, only the first is contained.
+    """
+
+    def __init__(self, graph: GameGraph, base: np.ndarray, share: float = 0.9) -> None:
+        """Begin with the same strategy for all public states.
+
+        Args:
+            graph: Graph of the game, with public states.
+            base: Strategy, float64 ``[n_rows]``.
+            share: Share of games against a best response, from 0 to 1, but not 0.
+        """
+        self.graph, self._share = graph, share
+        mirror = graph.public.mirror
+        with_nodes = [k for k in range(1, len(graph.public)) if k <= mirror[k] and len(graph.nodes_after(k))]
+        self.order = [*with_nodes, 0]
+        self._policies = [base] * len(graph.public)
+        response = best_response(graph, base, "belief")
+        # Win probabilities at the nodes: of the strategies against themselves, and of a response to them.
+        self._values = head_to_head(graph, base, base).v[graph.nodes, 0].copy()
+        self._response_values = response.duel.v[graph.nodes, 0].copy()
+        # Expected visits per game to each node from the measures after each public state, by index.
+        self._visits = self._visits_from(base, base)
+        self._response_visits = self._visits_from(response.policy, base)
+
+    @property
+    def policy(self) -> PublicPolicy:
+        """Current strategy."""
+        return PublicPolicy(self.graph.public, list(self._policies))
+
+    def sweep(self, iterations: int) -> None:
+        """Learn all strategies again."""
+        for index in self.order:
+            self.learn(index, iterations)
+
+    def learn(self, index: int, iterations: int) -> None:
+        """Learn the strategies for a public state and its mirrored public state.
+
+        Args:
+            index: Index of the public state.
+            iterations: Number of iterations.
+        """
+        seats = [self._seat(k) for k in dict.fromkeys([index, int(self.graph.public.mirror[index])])]
+        for seat, partner in zip(seats, reversed(seats), strict=True):
+            seat.begin(partner)
+        for _ in range(iterations):
+            for seat in seats:
+                seat.iterate()
+        for seat in seats:
+            self._policies[seat.index] = seat.average
+        for seat in seats:
+            self._evaluate(seat)
+
+    def _seat(self, index: int) -> "_Seat":
+        mirrored = int(self.graph.public.mirror[index])
+        dealt, response_dealt = self._deals(index, self._visits), self._deals(mirrored, self._response_visits)
+        return _Seat(self.graph, self._share, index, (dealt, response_dealt), (self._values, self._response_values))
+
+    def _deals(self, index: int, visits: dict[int, np.ndarray]) -> np.ndarray:
+        """Return the probabilities of the full states after a public state, float64 ``[n]``, with a tremble."""
+        graph, nodes = self.graph, self.graph.node_public == index
+        reach = np.where(nodes, sum(visits.values()), 0.0)
+        dealt = graph.deal_again(reach)
+        if index == 0:
+            dealt[: len(graph.initial_reach)] += graph.initial_reach
+        total = dealt.sum()
+        if nodes.any():
+            dealt = dealt / max(total, _LEAST_REACH) + _TREMBLE * graph.deal_again(nodes / nodes.sum())
+        return dealt
+
+    def _visits_from(self, own: np.ndarray, enemy: np.ndarray) -> dict[int, np.ndarray]:
+        graph, visits = self.graph, _visits(self.graph, own, enemy)
+        return {
+            index: _after(graph, np.where(graph.node_public == index, visits, 0.0), own, enemy, index)
+            for index in {k for each in self.order for k in (each, int(graph.public.mirror[each]))}
+        }
+
+    def _evaluate(self, seat: "_Seat") -> None:
+        """Compute the values and visits of a new strategy."""
+        graph, index, mirrored = self.graph, seat.index, int(self.graph.public.mirror[seat.index])
+        own, enemy, response = self._policies[index], self._policies[mirrored], seat.response_policy
+        for player, opponent, values, visits, k in (
+            (own, enemy, self._values, self._visits, index),
+            (response, own, self._response_values, self._response_visits, mirrored),
+        ):
+            v = np.zeros((graph.n_values, 2))
+            v[graph.nodes, 0], v[-2, 0] = values, 1.0
+            nodes = graph.nodes_after(k)
+            values[nodes] = graph.back_up(player, opponent, v)[nodes, 0]
+            reach = np.where(graph.node_public == k, sum(visits.values()), 0.0)
+            visits[k] = _after(graph, reach, player, opponent, k)
+
+
+class _Seat(Equilibrium):
+    """One player of the measure after a public state."""
+
+    def __init__(
+        self,
+        graph: GameGraph,
+        share: float,
+        index: int,
+        dealt: tuple[np.ndarray, np.ndarray],
+        nodes: tuple[np.ndarray, np.ndarray],
+    ) -> None:
+        """Begin with uniform strategies.
+
+        Args:
+            index: Index of the public state.
+            dealt: Probabilities of full states of the first breath: for the player, and for a response to the player.
+            nodes: Win probabilities at the nodes: of the player, and of the response.
+        """
+        self.index, self._dealt, self._fixed = index, dealt, nodes
+        super().__init__(graph, share)
+
+    @property
+    def response_policy(self) -> np.ndarray:
+        """Response to the player, float64 ``[n_rows]``."""
+        assert self._whole.response is not None
+        self._merge()
+        return self._whole.response.policy
+
+    def begin(self, partner: "_Seat") -> None:
+        """Set the player of the other seat, or the same object if both seats have the same strategy."""
+        self._whole.learn_measure(lambda: partner.strategy)
+
+    def _begin(self) -> RegretIteration:
+        graph, (dealt, response_dealt) = self.graph, self._dealt
+        v, response_v = (np.zeros(graph.n_values) for _ in range(2))
+        v[graph.nodes], response_v[graph.nodes] = self._fixed
+        v[-2] = 1.0
+        response = CounterfactualResponse(graph, response_v[:, None], response_dealt)
+        return RegretIteration(graph, Hedge(graph.state_ptr, self._marks.row), dealt, v, self.share, response)
+
+    def _deal(self) -> None:
+        """Keep the deals."""
+
+
+def _after(graph: GameGraph, nodes: np.ndarray, own: np.ndarray, enemy: np.ndarray, index: int) -> np.ndarray:
+    """Return the visits to nodes at the end of the measure after the given nodes, or of the first measure for 0."""
+    after, _ = graph.play_measure(own, enemy, nodes)
+    return after + graph.play_measure(own, enemy)[0] if index == 0 else after
+
+
+def _visits(graph: GameGraph, own: np.ndarray, enemy: np.ndarray) -> np.ndarray:
+    """Return the expected visits per game to each node, float64 ``[n_nodes]``."""
+    after, _ = graph.play_measure(own, enemy)
+    total = after
+    for _ in range(_MAX_MEASURES):
+        after, _ = graph.play_measure(own, enemy, after)
+        total = total + after
+        if after.sum() < _LEAST_REACH:
+            break
+    return total

@@ -1,0 +1,92 @@
+"""Strategies that remember public states: training, and proven bounds on their exploitability."""
+
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from houses import HIDING, TINY
+from perfect_recall import PerfectRecall, PublicLaws
+from policies import sixteenths
+
+from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.public_states import PublicPolicy
+from punish_fast.equilibrium.exploitation.bracket import bracket
+from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium, likely_public_states
+from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.runtime._jit import set_threads
+
+# Three cards in hand and measures of two breaths, so players keep at least one card.
+KEEPING = TINY._replace(copies=(1, 1, 1, 2, 2), hand_size=3, reveal_size=0, feints=0)
+
+
+@cache
+def memoryless(rules):
+    """A graph, and a strategy that forgets everything between measures."""
+    graph = GameGraph(StateSpace(rules))
+    learner = Equilibrium(graph, share=0.9)
+    for _ in range(80):
+        learner.iterate()
+    return graph, learner.average
+
+
+def remembering(rules, n=1000):
+    """A learner on a graph with all public states that games reach."""
+    graph, base = memoryless(rules)
+    public = likely_public_states(graph, base, n)
+    return PublicEquilibrium(GameGraph(graph.space, public=public), base)
+
+
+@pytest.mark.parametrize("rules", [HIDING, KEEPING], ids=["hiding", "keeping"])
+def test_bounds_enclose_the_exact_value_of_policies_with_public_states(rules):
+    graph = remembering(rules).graph
+    laws = PublicLaws(rules)
+    for seed in range(3 if rules is HIDING else 1):
+        policies = [sixteenths(graph.space, 100 * seed + k) for k in range(len(graph.public))]
+        policy = PublicPolicy(graph.public, policies)
+        found = bracket(graph, policy, width=1e-3, max_iterations=6)
+        low, high = PerfectRecall(graph.space, policy, laws).bounds(1 + (rules is HIDING))
+        assert all(Fraction(lower) <= high and low <= Fraction(upper) for lower, upper in found.bounds)
+        assert found.width <= 0.01
+
+
+def test_remembering_public_states_halves_exploitability():
+    graph, base = memoryless(KEEPING)
+    forgetful = bracket(graph, base, width=1e-4)
+    learner = remembering(KEEPING)
+    same = bracket(learner.graph, learner.policy, width=1e-4)
+    assert max(forgetful.lower, same.lower) <= min(forgetful.upper, same.upper)
+    learner.sweep(80)
+    learned = bracket(learner.graph, learner.policy, width=1e-4)
+    assert learned.upper >= 0.5
+    assert learned.upper - 0.5 < (forgetful.lower - 0.5) / 2
+
+
+def test_learning_has_the_same_bits_for_every_thread_count():
+    found = []
+    for threads in (1, 2):
+        set_threads(threads)
+        learner = remembering(KEEPING, 3)
+        learner.sweep(20)
+        found.append([policy.tobytes() for policy in learner.policy])
+    set_threads(2)
+    assert found[0] == found[1]
+    assert len(set(found[0])) == len(learner.graph.public)
+
+
+def test_likely_public_states_are_the_most_visited():
+    graph, base = memoryless(KEEPING)
+    every, some = (likely_public_states(graph, base, n) for n in (1000, 4))
+    assert np.array_equal(some.rows, every.rows[: len(some.rows)])
+    assert len(likely_public_states(graph, base, 0)) == 1
+    swapped = every.rows[:, [0, 1, 2, 3, 4, 6, 5]].tolist()
+    assert sorted(swapped) == sorted(every.rows.tolist())
+
+
+def test_without_public_states_only_the_first_strategy_is_learned():
+    graph, base = memoryless(HIDING)
+    learner = PublicEquilibrium(GameGraph(graph.space), base)
+    assert learner.order == [0]
+    learner.sweep(40)
+    assert bracket(learner.graph, learner.policy, width=1e-4).upper < 0.505
