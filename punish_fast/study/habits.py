@@ -15,6 +15,8 @@ from punish_fast.study.observations import observe
 
 # Minimum number of choices in a habit.
 _FEWEST = 3
+# Minimum number of choices in a habit that may precede others.
+_FEWEST_FIRST = 10
 # With fewer choices, the frequency and loss of a habit may be due to chance.
 _FEWEST_CERTAIN = 20
 # Minimum difference between the player's frequency and the reference player's frequency.
@@ -39,7 +41,10 @@ class Habit(NamedTuple):
 
 
 def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:
-    """Return up to ``most`` habits, costliest first, with at most one habit per play."""
+    """Return up to ``most`` habits, with at most one habit per play.
+
+    The costliest habits come first. Habits of fewer than `_FEWEST_FIRST` choices come last.
+    """
     found: dict[str, Habit] = {}
     for name, labels, group in groupings(view.rules, observe(view)):
         for number, label in enumerate(labels):
@@ -49,7 +54,7 @@ def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[H
             for habit in _habits_in(assessed, label, situation):
                 if habit.play not in found or habit.cost > found[habit.play].cost:
                     found[habit.play] = habit
-    return sorted(found.values(), key=lambda habit: -habit.cost)[:most]
+    return sorted(found.values(), key=lambda habit: (habit.choices < _FEWEST_FIRST, -habit.cost))[:most]
 
 
 def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> list[Habit]:

@@ -33,3 +33,17 @@ def test_a_habit_is_what_is_played_too_often_and_costs_most():
     row, *arrays = (np.repeat(each, 3, axis=0) for each in (assessed.state, column, games, values, policy))
     (sure,) = habits(AssessedChoices(row, *arrays, 60, 4, 0, 0, 60), space)
     assert (sure.choices, sure.share, sure.is_uncertain) == (24, 0.8, False)
+
+
+def test_habits_of_few_choices_come_last():
+    space = StateSpace(RULES)
+    breath = observe(space).breath
+    first, second = (int(np.flatnonzero(breath == each)[0]) for each in (1, 2))
+    # Eight strikes that cost 0.9 each, and ten rushes that cost 0.1 each.
+    state, column = np.repeat([first, second], [10, 12]), np.array([6] * 8 + [2] * 2 + [2] * 10 + [6] * 2)
+    values, policy = np.full((22, 11), np.nan), np.zeros((22, 11))
+    values[:10, [2, 6]], values[10:, [2, 6]] = (0.9, 0.0), (0.4, 0.5)
+    policy[:10, 2] = policy[10:, 6] = 1.0
+    found = habits(AssessedChoices(state, column, np.arange(22) // 6, values, policy, 22, 4, 0, 0, 22), space)
+    assert [(habit.play, habit.choices) for habit in found] == [("rush", 10), ("strike", 8)]
+    assert found[0].cost < found[1].cost

@@ -13,7 +13,7 @@ JSON keys:
 
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.options import option, verb
-from punish_fast.cli.frame.report import UsageError
+from punish_fast.cli.frame.report import UsageError, count, say
 
 
 class ParlessOptions(StrategyOptions):
@@ -59,4 +59,8 @@ def parless(options: ParlessOptions) -> None:
         "states": len(counts.state),
         "seconds": options.stages.clock.total(),
     }
+    say(
+        f"{count(counted, 'choice')} in {len(counts.state):,} of {space.n_states:,} states; "
+        f"elsewhere, {output.name} plays at random"
+    )
     options.print(report, then=("play", output))

@@ -106,9 +106,10 @@ def test_an_existing_output_does_not_hide_a_missing_database(run, folder):
 
 
 @pytest.mark.usefixtures("few")
-def test_games_against_bots_that_are_left_out_are_counted(run):
+def test_games_against_bots_that_are_left_out_are_counted(run, space):
     done = run("enemy", "parless", "--db", "few.db", *TINY)
     assert done.err.startswith("2 games between people; --with-bots adds 1 game against bots")
+    assert f"choices in 1 of {space.n_states:,} states; elsewhere, tiny-general.h5 plays at random" in done.err
 
 
 @pytest.mark.parametrize("verb", ["parless", "logit", "import-flux", "validate"])
