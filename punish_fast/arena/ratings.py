@@ -93,6 +93,32 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
     return sorted(standings, key=lambda standing: -standing.rating)
 
 
+def rank_results(winners: np.ndarray, losers: np.ndarray) -> list[Standing]:
+    """Rank the players of recorded games by rating, best first.
+
+    The prior of `rank` also applies to players who never met, so ratings of few games are near the mean.
+
+    Args:
+        winners: str ``[n]``, names of the winners.
+        losers: str ``[n]``, names of the losers.
+
+    Examples:
+        >>> import numpy as np
+        >>> found = rank_results(np.array(["Ann", "Ann", "Ben"]), np.array(["Ben", "Cleo", "Cleo"]))
+        >>> [(standing.agent, round(standing.rating)) for standing in found]
+        [('Ann', 127), ('Ben', 0), ('Cleo', -127)]
+    """
+    players, indices = np.unique(np.concatenate([winners, losers]), return_inverse=True)
+    wins = np.zeros((len(players), len(players)))
+    np.add.at(wins, tuple(indices.reshape(2, -1)), 1.0)
+    games = wins + wins.T
+    win = np.divide(wins, games, out=np.full_like(wins, 0.5), where=games > 0)
+    is_mixed = (win > 0) & (win < 1)
+    # Unmet players have the error of a tiny fraction of a game.
+    error = np.where(is_mixed, np.sqrt(win * win.T / np.maximum(games, 1e-9)), 1 / np.maximum(games, 1))
+    return rank(players.tolist(), win, error)
+
+
 def strengths(win: np.ndarray) -> np.ndarray:
     """Return Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0.
 

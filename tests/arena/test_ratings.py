@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punish_fast.arena.ratings import rank, strengths
+from punish_fast.arena.ratings import rank, rank_results, strengths
 
 
 def probabilities(strength):
@@ -108,3 +108,17 @@ def test_margins_are_those_of_repeated_tournaments():
     for found, margin in ((ratings, "rating_margin"), (rates, "win_rate_margin")):
         expected = [getattr(by_name[name], margin) for name in "abc"]
         assert 1.96 * np.std(found, axis=0) == pytest.approx(expected, rel=0.15)
+
+
+def test_recorded_games_rate_a_player_as_a_tournament_does():
+    winners = np.array(["a"] * 8 + ["b"] * 2 + ["a"])
+    losers = np.array(["b"] * 8 + ["a"] * 2 + ["c"])
+    found = {standing.agent: standing for standing in rank_results(winners, losers)}
+    win = np.array([[0.5, 0.8, 1.0], [0.2, 0.5, 0.5], [0.0, 0.5, 0.5]])
+    error = np.array([[1.0, np.sqrt(0.016), 1.0], [np.sqrt(0.016), 1.0, 1e5], [1.0, 1e5, 1.0]])
+    expected = {standing.agent: standing for standing in rank(list("abc"), win, error)}
+    for name, standing in expected.items():
+        assert found[name].rating == pytest.approx(standing.rating, abs=1e-3)
+        assert found[name].rating_margin == pytest.approx(standing.rating_margin, rel=1e-3)
+    more = rank_results(np.tile(winners, 10), np.tile(losers, 10))
+    assert {each.agent: each.rating_margin for each in more}["a"] < found["a"].rating_margin / 2

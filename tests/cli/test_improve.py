@@ -5,10 +5,12 @@ from playing import some_games
 
 from cli.commands import HOUSE
 from punish_fast.arena.players import Player
+from punish_fast.arena.ratings import rank_results
 from punish_fast.play.explain.review import Judge, review
 from punish_fast.play.explain.why import explainer_against
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
+from punish_fast.records.summary import read_results
 
 IMPROVE = ("improve", "--player", "Ann", "--db", "games.db", "--against", "strategy.h5", "--quiet")
 
@@ -30,6 +32,9 @@ def test_all_games_of_a_person_are_reported_and_agree_with_their_reviews(run, ga
     assert (report["games"], report["reference"]) == (len(sides), "strategy")
     assert report["win_rate"] == pytest.approx(sum(side.won for side in sides) / len(sides))
     assert report["loss"] == pytest.approx(sum(side.loss for side in sides) / len(sides), abs=1e-6)
+    results = read_results("games.db")
+    (standing,) = [each for each in rank_results(results.winner, results.loser) if each.agent == "Ann"]
+    assert (report["rating"], report["rating_margin"]) == pytest.approx((standing.rating, standing.rating_margin))
     for part in ("opponents", "trend"):
         assert sum(each["games"] for each in report[part]) == len(sides)
         assert sum(each["games"] * each["loss"] for each in report[part]) == pytest.approx(len(sides) * report["loss"])

@@ -7,6 +7,8 @@ JSON keys:
     games (integer): Number of games.
     win_rate (number, from 0 to 1): Share of games won.
     loss (number): Win probability lost by all choices of a game, on average.
+    rating (number or null): Elo points above the mean of all players in the database. Null after fewer than ten games.
+    rating_margin (number or null): Half the width of the 95 % confidence interval of the rating.
     reference_loss (number): Win probability that the reference player would lose in the same states, per game.
     opponents (list of objects): Results by opponent.
         name (string): Name of the opponent.

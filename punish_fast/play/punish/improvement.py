@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.arena.ratings import rank_results
 from punish_fast.play.explain.why import Explainer
 from punish_fast.play.punish.practice import Question, recorded_questions, verdict_on
 from punish_fast.play.session import NoAnswerError
@@ -26,6 +27,8 @@ _POSITIONS = 5
 _PRACTICED = 10
 # Maximum number of periods in a trend, and minimum number of games in a period.
 _PERIODS, _FEWEST_GAMES = 4, 5
+# Minimum number of games for a rating.
+_FEWEST_RATED = 10
 
 
 def improvement(explainer: Explainer, choices: Choices, results: Results, player: str) -> dict[str, Any]:
@@ -53,6 +56,7 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
         "player": player,
         "choices": len(assessed.state),
         **_totals(games),
+        **_rating(results, player, len(games)),
         "reference_loss": float(assessed.policy_loss.sum() / assessed.n_games),
         "opponents": [
             {"name": name, "is_bot": is_bot, **_totals(shared)}
@@ -101,6 +105,14 @@ def _games(results: Results, player: str, losses: dict[int, float]) -> list[dict
         for k, game in enumerate(results.game.tolist())
         if won[k] or results.loser[k] == player
     ]
+
+
+def _rating(results: Results, player: str, n_games: int) -> dict[str, float | None]:
+    """Return the rating of a player and its margin, or None for both after too few games."""
+    if n_games < _FEWEST_RATED:
+        return {"rating": None, "rating_margin": None}
+    standings = {standing.agent: standing for standing in rank_results(results.winner, results.loser)}
+    return {"rating": standings[player].rating, "rating_margin": standings[player].rating_margin}
 
 
 def _totals(games: list[dict[str, Any]]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ export async function show(main, [wanted], isCurrent) {
   return () => quiz?.leave();
 }
 
-const results = ({ games, win_rate: won, loss, reference }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game, judged by ${reference}.`;
+const results = ({ games, win_rate: won, loss, reference, rating, rating_margin: margin }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game, judged by ${reference}.${rating === null ? "" : ` Rating: ${Math.round(rating)} ± ${Math.round(margin)} (0 is the mean of all players here).`}`;
 
 function report(found, practice) {
   const { judge, reference, habits, opponents, trend, positions } = found;
