@@ -80,7 +80,7 @@ def improve(options: ImproveOptions) -> None:
     from punish_fast.arena.players import Player
     from punish_fast.play.explain.why import judge_by
     from punish_fast.play.punish.improvement import improvement, position_report, worst_positions
-    from punish_fast.records.games import Selection, read_choices
+    from punish_fast.records.games import read_choices
     from punish_fast.records.names import clean_name
     from punish_fast.records.summary import read_results
 
@@ -91,8 +91,7 @@ def improve(options: ImproveOptions) -> None:
     named = None if options.against is None else Player(options.against)
     with options.stages.progress.stage("solving"):
         explainer, reference = judge_by(named)
-    results = read_results(database, Selection(player=player))
-    found = improvement(explainer, choices, results, clean_name(player))
+    found = improvement(explainer, choices, read_results(database), clean_name(player))
     for habit in found["habits"]:
         del habit["positions"]
     found["positions"] = [position_report(explainer, each) for each in worst_positions(explainer, choices)]
