@@ -63,6 +63,8 @@ def test_a_choice_has_the_same_number_everywhere(run, say, folder):
     with TestClient(create_app(config), base_url=BASE) as client:
         judge = next(each for each in entries_of(client) if each["level"] == "hard")["digest"]
         agrees(client.get(f"/models/{judge}/why/{worst['state']}").json()["actions"], "value")
+        shown = client.get("/hands/rrspp", params={"discard": "ddd"}).json()["plays"]
+        assert shown == run("hand", "rrspp", "--discard", "ddd", "--json").report["plays"]
         reviewed = client.get(f"/games/{game['game']}/review").json()
         assert [side["loss"] for side in reviewed["players"]] == pytest.approx(
             [side["loss"] for side in sides], **CLOSE
