@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         ReadError,
         WriteError,
     )
+    from punish_fast.runtime.results import to_frame
     from punish_fast.store.formats.notebook_json import (
         NotebookStrategy,
         NotebookValues,
@@ -97,7 +98,7 @@ __all__ += [
 __all__ += ["Tournament", "best_response", "bracket", "head_to_head", "rank", "round_robin", "simulate"]
 # Files
 __all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]
-__all__ += ["export_punish_umb", "import_notebook", "import_umb", "load", "save", "save_policy"]
+__all__ += ["export_punish_umb", "import_notebook", "import_umb", "load", "save", "save_policy", "to_frame"]
 # Errors
 __all__ += ["ArgumentError", "DuelError", "ExtraError", "InformationError", "OutputError", "PlayerError"]
 __all__ += ["PunishFastError", "ReadError", "RulesError", "StateError", "StrategyError", "TournamentError"]

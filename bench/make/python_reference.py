@@ -72,7 +72,7 @@ TOPICS = (
         GAME,
         "Read and write solutions and policies, and exchange them with other programs.",
         "save load SolutionFile save_policy export_npz export_punish_umb import_umb NamedProcess export_notebook "
-        "import_notebook NotebookStrategy NotebookValues",
+        "import_notebook NotebookStrategy NotebookValues to_frame",
     ),
     Topic(
         "errors",

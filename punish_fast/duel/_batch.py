@@ -1,4 +1,4 @@
-"""Steps of many simultaneous games. Random numbers and numbering are those of ``_simulator.py``.
+"""Steps of many simultaneous games, with the random numbers of ``_simulator.py``.
 
 A game in a batch is a full state, a game number, its length so far, and its result. The same seed, game number and
 actions therefore result in the same game as in the simulator.
@@ -67,7 +67,7 @@ def deal_games(begin, end, games, seed, first_status, deals, is_new):
 def sample_actions(begin, end, games, seed, seat, place, column, policy, actions):
     """Set ``actions``, int64 ``[n]``, to the column of an action in each game, drawn from ``policy`` for a seat.
 
-    ``column``, uint8 ``[n_rows]``, contains the column of each row. The draws equal those of `choose` with the
+    ``column``, uint8 ``[n_rows]``, contains the column of each row. The kernel `choose` draws the same actions from the
     thresholds of the policy.
     """
     full, number, length = games.full, games.number, games.length

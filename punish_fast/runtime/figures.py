@@ -156,7 +156,7 @@ def name_columns(axes: Axes, names: Sequence[str]) -> None:
 def draw_matchups(
     figure: Figure, share: np.ndarray, names: tuple[Sequence[str], Sequence[str]], labels: np.ndarray | None, title: str
 ) -> None:
-    """Draw the shares of games that the players of the rows win against those of the columns (see `draw_share_map`).
+    """Draw win rates of the players in rows against the players in columns (see `draw_share_map`).
 
     ``names`` contains the names of the rows and of the columns, and ``title`` is the title of the color bar.
     """
@@ -197,7 +197,8 @@ _CHANGING = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
 class PictureSize(NamedTuple):
     """Size of the figures that are drawn in a context."""
 
-    width: float | None = None  # width in inches (None for the width chosen by the plot); the height is proportional
+    # Width in inches. The height is proportional. By default, plots determine their size.
+    width: float | None = None
     dpi: int = 150  # resolution of PNG files
 
 

@@ -20,10 +20,24 @@ Columns = Mapping[str, Any]
 
 
 def to_frame(columns: Columns) -> Any:
-    """Return columns as a pandas ``DataFrame`` if pandas is installed, otherwise as a polars ``DataFrame``.
+    """Return columns as a data frame.
 
-    Columns of lists are converted to text unless all entries are text or numbers of one type. Raise `ExtraError` if
-    neither library is installed.
+    Args:
+        columns: Lists or one-dimensional arrays of equal length, by name.
+
+    Returns:
+        A pandas ``DataFrame`` if pandas is installed, otherwise a polars ``DataFrame``. Lists are converted to text
+        unless all their entries are text or numbers of one type.
+
+    Raises:
+        ExtraError: If neither pandas nor polars is installed.
+
+    Examples:
+        >>> from punish_fast import to_frame
+        >>> to_frame({"hp": [1, 2], "length": [2.5, 3.0]})  # needs pandas or polars
+           hp  length
+        0   1     2.5
+        1   2     3.0
     """
     for module in ("pandas", "polars"):
         if are_installed(module):
