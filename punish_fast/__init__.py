@@ -66,18 +66,8 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import save
 
 # Rules, states and processes
-__all__ = [
-    "Encoding",
-    "Openings",
-    "Rules",
-    "State",
-    "StateSpace",
-    "TransitionPattern",
-    "build",
-    "build_compact",
-    "encode",
-]
-__all__ += ["load_rules", "openings", "position"]
+__all__ = ["Encoding", "Openings", "Rules", "State", "StateSpace", "TransitionPattern", "build", "build_compact"]
+__all__ += ["encode", "load_rules", "openings", "position"]
 # Solvers
 __all__ += ["MDP", "Solution", "average_reward", "compare_solutions", "evaluate", "finite_horizon"]
 __all__ += ["reach_probability", "solve", "total_reward", "validate"]
@@ -85,17 +75,8 @@ __all__ += ["reach_probability", "solve", "total_reward", "validate"]
 __all__ += ["BotView", "Counts", "Player", "PolicyPlayer", "count_choices", "parless", "policy_from_function"]
 __all__ += ["policy_of_table", "table_of_policy", "to_finer_model", "uniform_policy"]
 # Duels, best responses and equilibria
-__all__ += [
-    "BracketResult",
-    "Duel",
-    "Equilibrium",
-    "Exploiter",
-    "GameBatch",
-    "GameGraph",
-    "SimulationResult",
-    "Standing",
-]
-__all__ += ["Tournament", "best_response", "bracket", "head_to_head", "rank", "round_robin", "simulate"]
+__all__ += ["BracketResult", "Duel", "Equilibrium", "Exploiter", "GameBatch", "GameGraph", "SimulationResult"]
+__all__ += ["Standing", "Tournament", "best_response", "bracket", "head_to_head", "rank", "round_robin", "simulate"]
 # Files
 __all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]
 __all__ += ["export_punish_umb", "import_notebook", "import_umb", "load", "save", "save_policy", "to_frame"]

@@ -87,13 +87,8 @@ class MDP(StoredProcess):
         return f"MDP({sizes}{'' if self.data_ptr is None else ', compact'})"
 
     def _repr_html_(self) -> str:
-        counts = {
-            "states": self.n_states,
-            "terminals": self.n_columns - self.n_states,
-            "rows": self.n_rows,
-            "transitions": self.nnz,
-        }
-        return html_table(repr(self), {"part": counts, "number": counts.values()})
+        numbers = self.n_states, self.n_columns - self.n_states, self.n_rows, self.nnz
+        return html_table(repr(self), {"part": ("states", "terminals", "rows", "transitions"), "number": numbers})
 
     @property
     def nbytes(self) -> int:
