@@ -220,7 +220,7 @@ def started(env):
             "autoreset_mode: 'later' is not allowed; it must be NextStep",
         ),
         (lambda: envs.GameEnv("chess"), "game: 'chess' is unknown"),
-        (lambda: envs.GameEnv("connect4", "perfect"), "opponent: 'perfect' is not allowed; use random"),
+        (lambda: envs.GameEnv("connect4", "perfect"), "perfect: unknown agent; use random, trained or an .h5 file"),
         (lambda: envs.GameEnv("gwent", seat=2), "seat: 2 is not allowed; it must be below 2"),
         (lambda: envs.GameVectorEnv(2).reset(options={"reset_mask": [True, False]}), "no game has begun"),
         (lambda: started(envs.GameVectorEnv(2)).reset(options={"reset_mask": [1, 0]}), "which: int64"),

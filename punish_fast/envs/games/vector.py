@@ -1,6 +1,5 @@
 """Other games as environments of Gymnasium: one learner against opponents, in many games or in one."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from punish_fast.envs.batch import BatchEnv, OneGameEnv
 from punish_fast.games.contract import Game, GameError, Mover, VectorGame
-from punish_fast.games.episodes import PLAY_TEMPERATURE, ValueMover, random_mover
+from punish_fast.games.episodes import random_mover
 from punish_fast.games.registry import make_game, vector_game
 from punish_fast.games.running_games import RunningGames
 from punish_fast.runtime.errors import check_allowed, is_whole, shown
@@ -23,20 +22,16 @@ def features_space(vector: VectorGame) -> spaces.Box:
 def _mover(opponent: Mover | str, game: Game) -> Mover:
     if not isinstance(opponent, str):
         return opponent
-    if opponent == "random":
-        return random_mover
-    if opponent == "trained":
-        from punish_fast.games.evaluated_agents import trained_values
+    from punish_fast.games.evaluated_agents import agents_of
+    from punish_fast.games.learn.agent_file import load_as
+    from punish_fast.games.learn.dqn import DqnLearner
 
-        return ValueMover(trained_values(game)[1], 0.0 if game.is_open else PLAY_TEMPERATURE)
-    if Path(opponent).suffix == ".h5":
-        from punish_fast.games.learn.agent_file import load_agent
-        from punish_fast.games.learn.qlearning import QLearner
-
-        agent = load_agent(Path(opponent), game)
-        if not isinstance(agent, QLearner):
-            return ValueMover(agent.values_of(agent.weights), 0.0 if game.is_open else PLAY_TEMPERATURE)
-    raise GameError(f"opponent: {shown(opponent)} is not allowed; use random, trained, a network's .h5 file or a mover")
+    named = {"random": random_mover}
+    movers = agents_of(
+        opponent, game, named.__getitem__, ", ".join(named), lambda path: load_as(path, DqnLearner, game)
+    )
+    # Networks play at first greedily, then by softmax.
+    return movers[0 if game.is_open else -1][1]
 
 
 class GameVectorEnv(BatchEnv):
@@ -63,7 +58,7 @@ class GameVectorEnv(BatchEnv):
             num_envs: Number of games.
             game: ``"tapnswap"``, ``"tictactoe"``, ``"connect4"``, ``"incan-gold"`` or ``"gwent"``.
             opponent: Player in all other seats: ``"random"``, ``"trained"`` (the network in the package), the file of a
-                network, or a function of encoded states, masks of legal actions and a random generator that returns
+                Q-network, or a function of encoded states, masks of legal actions and a random generator that returns
                 actions.
             seat: Seat of the learner, from 0. By default, the seats are drawn at random.
             autoreset_mode: Automatic reset: ``"NextStep"``, ``"SameStep"`` or ``"Disabled"``.
@@ -142,7 +137,7 @@ class GameEnv(OneGameEnv):
         Args:
             game: ``"tapnswap"``, ``"tictactoe"``, ``"connect4"``, ``"incan-gold"`` or ``"gwent"``.
             opponent: Player in all other seats: ``"random"``, ``"trained"`` (the network in the package), the file of a
-                network, or a function of encoded states, masks of legal actions and a random generator that returns
+                Q-network, or a function of encoded states, masks of legal actions and a random generator that returns
                 actions.
             seat: Seat of the learner, from 0. By default, the seats are drawn at random.
             **options: Options of the rules, such as ``limit`` for TapnSwap.
