@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.model._bellman import ONE, THREE, TWO, Tensor
-from punish_fast.runtime._jit import kernel, routine
+from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
 # Fraction of the largest absolute value by which a row must be better to replace another row.
 _LEAST_GAIN = 1e-15
@@ -71,16 +71,16 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
         return -1, -np.inf, np.inf
     _improve(tensor, discount, v, choice, True, 0.0)
     n_changed, n_policies, is_ascending = _improve(tensor, discount, v, choice, False, 0.0), 0, True
+    cost = _ENTRY_COST * len(tensor.indices) + _ROW_COST * len(q)
     while n_policies == 0 or (n_changed > 0 and n_policies < limits.policies):
         # Sweep for as long as an elimination takes, unless the number of changes no longer decreases.
-        n_last, spent = n + 1, 0.0
+        n_last, spent = n + 1, cost
         while 0 < n_changed < n_last and spent < work:
             # Sweeps over the policy's rows read about as many entries as a sweep over all rows.
             for _ in range(len(q) // n):
                 for state in range(n):
                     v[state] = _row_value(tensor, discount, v, np.uint64(choice[state]))
-            n_last, spent = n_changed, spent + _ENTRY_COST * len(tensor.indices) + _ROW_COST * len(q)
-            is_ascending = not is_ascending
+            is_ascending, n_last, spent = not is_ascending, n_changed, spent + cost
             n_changed = _improve(tensor, discount, v, choice, is_ascending, _LEAST_GAIN)
         work = _evaluate(tensor, discount, limits, left, choice, order, v)
         left -= work
@@ -133,7 +133,7 @@ def _improve(tensor, discount, v, choice, is_ascending, least_gain):
     return n_changed
 
 
-@routine
+@inlined_routine
 def _row_value(tensor, discount, v, row):
     """Return the value of a row. Separate sums allow the processor to overlap additions."""
     _, indptr, indices, data, reward = tensor
