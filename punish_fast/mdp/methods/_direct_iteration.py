@@ -321,14 +321,14 @@ def _evaluate(tensor, discount, limits, left, choice, order, v):
     return work
 
 
-@routine
+@inlined_routine
 def _add(share, row, target):
     """Add a multiple of ``row`` to ``target``, float64 ``[n]`` each."""
     for j in range(len(row)):
         target[j] += share * row[j]
 
 
-@routine
+@inlined_routine
 def _add_both(share, other_share, rows, target):
     """Add multiples of two ``rows`` to ``target``, float64 ``[n]`` each."""
     row, other = rows
