@@ -106,7 +106,7 @@ def rank_results(winners: np.ndarray, losers: np.ndarray) -> list[Standing]:
         >>> import numpy as np
         >>> found = rank_results(np.array(["Ann", "Ann", "Ben"]), np.array(["Ben", "Cleo", "Cleo"]))
         >>> [(standing.agent, round(standing.rating)) for standing in found]
-        [('Ann', 127), ('Ben', 0), ('Cleo', -127)]
+        [('Ann', 131), ('Ben', 0), ('Cleo', -131)]
     """
     players, indices = np.unique(np.concatenate([winners, losers]), return_inverse=True)
     wins = np.zeros((len(players), len(players)))
