@@ -110,8 +110,8 @@ TOPICS = (
         "Results",
         MDP,
         "Values, policies and bounds that the solvers return, and the comparison of two solutions.",
-        "StateValues Solution BoundedValues AverageReward FiniteHorizon StationaryDistribution ModelRows Log "
-        "compare_solutions Comparison Differences",
+        "ResultTable StateValues Solution BoundedValues AverageReward FiniteHorizon StationaryDistribution ModelRows "
+        "Log compare_solutions Comparison Differences",
     ),
 )
 # Classes whose entries include members inherited from private base classes.

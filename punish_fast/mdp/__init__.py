@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.model.limits import SolveError, SolverLimits
     from punish_fast.mdp.model.mdp import MDP, from_rows, validate
     from punish_fast.mdp.model.process import NonzeroCount
-    from punish_fast.mdp.model.results import ModelRows, StateValues
+    from punish_fast.mdp.model.results import ModelRows, ResultTable, StateValues
     from punish_fast.mdp.model.solution import BoundedValues, Log, Solution
     from punish_fast.mdp.objectives.average_reward import AverageReward, average_reward
     from punish_fast.mdp.objectives.finite_horizon import FiniteHorizon, finite_horizon
@@ -38,6 +38,6 @@ __all__ += ["average_reward", "finite_horizon", "reach_probability", "stationary
 __all__ += ["cumulative_reward", "next_probability", "reach_within", "reward_at_step", "stay_probability"]
 # Results
 __all__ += ["AverageReward", "BoundedValues", "Comparison", "Differences", "FiniteHorizon", "Log", "ModelRows"]
-__all__ += ["Solution", "StateValues", "StationaryDistribution", "compare_solutions"]
+__all__ += ["ResultTable", "Solution", "StateValues", "StationaryDistribution", "compare_solutions"]
 
 __getattr__ = on_first_use(__name__)

@@ -15,6 +15,7 @@ from punish_fast.mdp import (
     from_rows,
     reach_probability,
     solve,
+    stationary_distribution,
     stay_probability,
     total_reward,
 )
@@ -65,6 +66,23 @@ def test_a_finite_horizon_has_a_result_for_each_step(machine):
     assert [found.at(step).value("worn") for step in range(3)] == found.v[:3, 1].tolist()
     with pytest.raises(IndexError):
         found.at(3)
+
+
+def test_finite_horizons_and_stationary_distributions_have_tables(machine, tmp_path):
+    found = finite_horizon(machine, 3)
+    columns, n = found.to_dict(), found.choice.shape[1]
+    assert list(columns) == ["step", "state", "value", "lower", "upper", "action"]
+    assert columns["value"] == found.v[:3].ravel().tolist()
+    assert columns["step"] == [step for step in range(3) for _ in range(n)]
+    assert columns["action"][n:] == found.at(1).to_dict()["action"] + found.at(2).to_dict()["action"]
+    found.save(tmp_path / "steps.csv")
+    assert (tmp_path / "steps.csv").read_text().startswith("step,state,value,lower,upper,action")
+    policy = np.array([1.0, 0.0, 1.0, 1.0, 0.0])
+    shares = stationary_distribution(machine, policy, initial=0)
+    assert shares.to_dict()["p"] == shares.p.tolist()
+    assert shares.to_dict()["state"] == ["good", "worn", "broken", "sold"]
+    assert len(shares.table(2).splitlines()) == 4
+    assert shares._repr_html_().count("<tr>") == machine.n_columns + 1
 
 
 def test_a_given_policy_is_returned_and_shows_mixed_actions(machine):

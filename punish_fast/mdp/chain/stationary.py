@@ -27,13 +27,14 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.arrays.names import UNNAMED, Names
 from punish_fast.mdp.arrays.policy import SUM_TOLERANCE, refuse_mask
 from punish_fast.mdp.chain.elimination import Elimination, closed_classes
 from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP, check_arrays
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
-from punish_fast.mdp.model.results import row_probabilities
+from punish_fast.mdp.model.results import ResultTable, row_probabilities
 from punish_fast.runtime.errors import check_allowed, shown
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 
@@ -68,7 +69,7 @@ def stationary_weights(chain: sparse.csr_array) -> tuple[np.ndarray, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class StationaryDistribution:
+class StationaryDistribution(ResultTable):
     """Share of time that a Markov chain spends in each state in the long run. `stationary_distribution` returns it.
 
     Attributes:
@@ -76,14 +77,23 @@ class StationaryDistribution:
             exactly 0 for states that are not visited in the long run.
         lower: float64 ``[n_columns]``, lower bounds on the shares.
         upper: float64 ``[n_columns]``, upper bounds on the shares.
+        names: Names of states and terminals.
     """
 
     p: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    names: Names = UNNAMED
 
     def __repr__(self) -> str:
         return f"StationaryDistribution({np.count_nonzero(self.p):,} of {len(self.p):,} columns)"
+
+    def _n_lines(self) -> int:
+        return len(self.p)
+
+    def _selected(self, lines: Any) -> dict[str, list[Any]]:
+        columns = zip(("p", "lower", "upper"), (self.p, self.lower, self.upper), strict=True)
+        return {"state": [*map(self.names.state, lines)]} | {name: x[[*lines]].tolist() for name, x in columns}
 
 
 def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -> StationaryDistribution:
@@ -138,7 +148,7 @@ def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -
     errors = np.where(errors > 0, 1.01 * errors + 8 * UNIT_ROUNDOFF, 0.0)
     underflow = np.where((errors > 0) & (p < _SMALLEST_WEIGHT), np.finfo(np.float64).tiny, 0.0)
     lower, upper = p * (1 - errors) - underflow, p * (1 + errors) + underflow
-    return StationaryDistribution(p, np.maximum(lower, 0.0), np.minimum(upper, 1.0))
+    return StationaryDistribution(p, np.maximum(lower, 0.0), np.minimum(upper, 1.0), mdp.names)
 
 
 def _proved_weights(chain: sparse.csr_array) -> tuple[np.ndarray, float]:

@@ -6,6 +6,7 @@ If a trajectory might never end, end components without rewards are collapsed fi
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Layers:
     sweeps: int | None = None  # number of sweeps, regardless of the error bound
     initial_values: np.ndarray | None = None  # float64 [n_states]
     policy: np.ndarray | None = None  # float64 [n_rows], policy to evaluate, or None to find optimal values
-    found: Exact | None = None  # values of sweeps whose error bound is too large
+    found: Any = None  # values of sweeps whose error bound is too large
 
     @cached_property
     def is_flat(self) -> bool:

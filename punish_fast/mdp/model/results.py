@@ -87,7 +87,108 @@ def bracketed_by(v: np.ndarray, error: float | np.ndarray) -> tuple[np.ndarray, 
     return v, np.where(is_exact, v, lower), np.where(is_exact, v, upper)
 
 
-class StateValues:
+class ResultTable:
+    """Base class of results that can be printed as a table or saved.
+
+    Examples:
+        >>> from punish_fast.mdp import finite_horizon, from_rows
+        >>> print(finite_horizon(from_rows([[(1.0, {0: 1.0}), (2.0, {0: 1.0})]]), n_steps=2).table())
+        step  state  value  lower  upper  action
+        0     0      4      4      4      1
+        1     0      2      2      2      1
+    """
+
+    def _repr_html_(self: Any) -> str:
+        return html_table(f"{self!r}, first lines", self._selected(range(min(self._n_lines(), 10))))
+
+    def _n_lines(self: Any) -> int:
+        return int(self.choice.size)
+
+    def table(self: Any, most_rows: int = 20) -> str:
+        """Return a table with a line for each state, in a finite horizon for each step and state.
+
+        Args:
+            most_rows: Maximum number of lines. If there are more, the lines in the middle are left out.
+
+        Returns:
+            Aligned text. The first line contains the names of the columns.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> print(solve(from_rows([[(1.0, {0: 1.0})], [(3.0, {0: 1.0})]]), discount=0.5).table())
+            state  value  lower  upper  action
+            0      2      2      2      0
+            1      4      4      4      0
+        """
+        n, half = self._n_lines(), most_rows // 2
+        columns = self._selected([*range(n)] if n <= most_rows else [*range(half), *range(n - half, n)])
+        cells = zip(*columns.values(), strict=True)
+        lines = [[f"{x:.6g}" if type(x) is float else str(x) for x in line] for line in cells]
+        if n > most_rows:
+            lines.insert(half, ["..."] * len(columns))
+        lines.insert(0, [*columns])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+    def to_dict(self: Any) -> dict[str, list[Any]]:
+        """Return the columns of the table.
+
+        Returns:
+            A list for each column: ``state``, ``value``, ``lower``, ``upper`` and ``action``, and ``step`` in a finite
+            horizon. A `StationaryDistribution` has ``p`` instead of ``value``, and no ``action``. States and actions
+            are names, or indices and labels if they have no names.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> found = solve(from_rows([[(1.0, {0: 1.0})], [(3.0, {0: 1.0})]]), discount=0.5).to_dict()
+            >>> found["state"], found["value"], found["action"]
+            ([0, 1], [2.0, 4.0], [0, 0])
+        """
+        return dict(self._selected(range(self._n_lines())))
+
+    def to_frame(self) -> Any:
+        """Return the columns of `to_dict` as a data frame.
+
+        Returns:
+            A pandas ``DataFrame`` if pandas is installed, otherwise a polars ``DataFrame``. Names are converted to text
+            unless all of them are text or numbers of one type.
+
+        Raises:
+            ExtraError: If neither pandas nor polars is installed.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> solve(from_rows([[(1.0, {0: 1.0})]]), discount=0.5).to_frame()  # needs pandas or polars
+               state  value  lower  upper  action
+            0      0    2.0    2.0    2.0       0
+        """
+        return to_frame(self.to_dict())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the columns of `to_dict` to a file. An existing file is replaced only if writing succeeds.
+
+        Args:
+            path: Path of a file that ends with ``.csv``, ``.npz`` or ``.parquet``. Names are converted to text unless
+                all of them are text or numbers of one type.
+
+        Raises:
+            ArgumentError: If the path has another ending.
+            ExtraError: If packages for Parquet are not installed: pandas with pyarrow, or polars without pandas.
+            OutputError: If ``path`` is not writable.
+            WriteError: If writing fails.
+
+        Examples:
+            >>> import tempfile
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     solve(from_rows([[(1.0, {0: 1.0})]]), discount=0.5).save(f"{folder}/values.npz")
+            ...     np.load(f"{folder}/values.npz")["value"]
+            array([2.])
+        """
+        save_columns(Path(path), self.to_dict())
+
+
+class StateValues(ResultTable):
     """Base class of `Solution`, `BoundedValues` and `AverageReward`: values and policy of all states, by name.
 
     Examples:
@@ -106,9 +207,6 @@ class StateValues:
     def __repr__(self: Any) -> str:
         infinite = f"{n:,} infinite, " if (n := int(np.isinf(self._columns()[0]).sum())) else ""
         return f"{type(self).__name__}({len(self.choice):,} states, {infinite}error bound {self.error_bound:.1e})"
-
-    def _repr_html_(self) -> str:
-        return html_table(f"{self!r}, first states", self._selected(range(min(len(self.choice), 10))))
 
     def _columns(self: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the values, their lower and their upper bounds, float64 ``[n_states]`` each."""
@@ -162,87 +260,6 @@ class StateValues:
             1
         """
         return self._action(self._index(state))
-
-    def table(self, most_rows: int = 20) -> str:
-        """Return a table with a line for each state: value, bounds and action.
-
-        Args:
-            most_rows: Maximum number of states. If there are more, the states in the middle are left out.
-
-        Returns:
-            Aligned text. The first line contains the names of the columns.
-
-        Examples:
-            >>> from punish_fast.mdp import from_rows, solve
-            >>> print(solve(from_rows([[(1.0, {0: 1.0})], [(3.0, {0: 1.0})]]), discount=0.5).table())
-            state  value  lower  upper  action
-            0      2      2      2      0
-            1      4      4      4      0
-        """
-        n, half = len(self.choice), most_rows // 2
-        shown_states = [*range(n)] if n <= most_rows else [*range(half), *range(n - half, n)]
-        cells = list(zip(*self._selected(shown_states).values(), strict=True))
-        lines = [[f"{x:.6g}" if type(x) is float else str(x) for x in line] for line in cells]
-        if n > most_rows:
-            lines.insert(half, ["..."] * 5)
-        lines.insert(0, ["state", "value", "lower", "upper", "action"])
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """Return the columns ``state``, ``value``, ``lower``, ``upper`` and ``action``, with an entry for each state.
-
-        Returns:
-            A list for each column. States and actions are names, or indices and labels if they have no names.
-
-        Examples:
-            >>> from punish_fast.mdp import from_rows, solve
-            >>> found = solve(from_rows([[(1.0, {0: 1.0})], [(3.0, {0: 1.0})]]), discount=0.5).to_dict()
-            >>> found["state"], found["value"], found["action"]
-            ([0, 1], [2.0, 4.0], [0, 0])
-        """
-        return self._selected(range(len(self.choice)))
-
-    def to_frame(self) -> Any:
-        """Return the columns of `to_dict` as a data frame.
-
-        Returns:
-            A pandas ``DataFrame`` if pandas is installed, otherwise a polars ``DataFrame``. Names are converted to text
-            unless all of them are text or numbers of one type.
-
-        Raises:
-            ExtraError: If neither pandas nor polars is installed.
-
-        Examples:
-            >>> from punish_fast.mdp import from_rows, solve
-            >>> solve(from_rows([[(1.0, {0: 1.0})]]), discount=0.5).to_frame()  # needs pandas or polars
-               state  value  lower  upper  action
-            0      0    2.0    2.0    2.0       0
-        """
-        return to_frame(self.to_dict())
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns of `to_dict` to a file. An existing file is replaced only if writing succeeds.
-
-        Args:
-            path: Path of a file that ends with ``.csv``, ``.npz`` or ``.parquet``. Names are converted to text unless
-                all of them are text or numbers of one type.
-
-        Raises:
-            ArgumentError: If the path has another ending.
-            ExtraError: If packages for Parquet are not installed: pandas with pyarrow, or polars without pandas.
-            OutputError: If ``path`` is not writable.
-            WriteError: If writing fails.
-
-        Examples:
-            >>> import tempfile
-            >>> from punish_fast.mdp import from_rows, solve
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     solve(from_rows([[(1.0, {0: 1.0})]]), discount=0.5).save(f"{folder}/values.npz")
-            ...     np.load(f"{folder}/values.npz")["value"]
-            array([2.])
-        """
-        save_columns(Path(path), self.to_dict())
 
     def _index(self, state: Any) -> int:
         names, n = self.rows.names, len(self.choice)

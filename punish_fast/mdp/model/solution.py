@@ -50,7 +50,7 @@ class Exact:
     error_bound: float
     rounds: int  # number of sweeps plus number of policies evaluated
     policies: int = 0  # number of policies evaluated, or 0 if sweeps were sufficient
-    q: np.ndarray | None = None  # float64 [n_rows], values of rows, if they were computed
+    q: Any = None  # float64 [n_rows], values of rows, if they were computed
     reason: str = ""  # names of the rungs tried
     log: Log = field(default_factory=Log)  # statistics of each sweep, if they were recorded
 

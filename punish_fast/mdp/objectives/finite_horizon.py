@@ -18,6 +18,7 @@ first step is stored, the memory does not depend on the number of steps.
 """
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from punish_fast.mdp.chain.induced_chain import reward_rounding
 from punish_fast.mdp.model.limits import SolveError, check_whole, discount_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.process import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
-from punish_fast.mdp.model.results import ModelRows, rows_of
+from punish_fast.mdp.model.results import ModelRows, ResultTable, rows_of
 from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.model.stored_process import rounding_of_backup
 
@@ -40,7 +41,7 @@ _SMALL = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class FiniteHorizon:
+class FiniteHorizon(ResultTable):
     """Result of `finite_horizon`: values and choices of each step.
 
     If only the first step was stored, the first dimension of both arrays is 1. The method `at` returns the result of
@@ -63,6 +64,15 @@ class FiniteHorizon:
     def __repr__(self) -> str:
         n, n_states = self.choice.shape
         return f"FiniteHorizon({n_states:,} states, {n:,} steps, error bound {self.error_bound:.1e})"
+
+    def _selected(self, lines: Any) -> dict[str, list[Any]]:
+        """Return the columns of some lines, which are sorted by steps and, within a step, by states."""
+        n, parts = self.choice.shape[1], []
+        for step, group in groupby(lines, lambda line: line // n):
+            found = self.at(step)._selected([line % n for line in group])
+            parts.append({"step": [step] * len(found["state"])} | found)
+        names = "step", "state", "value", "lower", "upper", "action"
+        return {name: [x for part in parts for x in part[name]] for name in names}
 
     def at(self, step: int = 0) -> BoundedValues:
         """Return the values and the policy of one step.

@@ -118,8 +118,7 @@ def total_reward(
         mdp = normalized(mdp.expanded()).without_zeros()
         columns = columns_of(mdp, "goal", goal)
         found = climb(RewardUntil(mdp, columns, within, maximize or policy is not None))
-        error = np.where(columns[: mdp.n_states], 0.0, found.error_bound)
-        return bounded(found.v, error, found.choice, rows_of(mdp))
+        return bounded(found.v, np.where(columns[: mdp.n_states], 0.0, found.error_bound), found.choice, rows_of(mdp))
 
     if policy is None:
         return solved(mdp)

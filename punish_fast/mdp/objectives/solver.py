@@ -115,7 +115,6 @@ def solve(
         within = replace(within, save=None if save is None else lambda v: save(-v))
     problem = Layers(paid, discount, within, objective, method, sweeps, initial_values)
     found = climb(problem)
-    assert found.q is not None
     v, q = (found.v, found.q) if maximize else (0.0 - found.v, 0.0 - found.q)
     used = method if method == options.JACOBI or problem.is_flat else options.LAYERED
     proof = found.rounds, found.log.residual[-1], found.error_bound, found.choice, found.log, rows_of(mdp)

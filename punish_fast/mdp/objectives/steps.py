@@ -65,8 +65,7 @@ def reach_within(mdp: MDP, goal: Any, n_steps: int, maximize: bool = True, avoid
     if n_steps > 0 and is_open.any():
         part = restriction(mdp, rows_of_states(mdp, is_open), np.zeros(2), goal.astype(np.int64))
         paid = _without_rewards(part.mdp.in_one_layer())
-        worth = np.zeros(paid.n_columns)
-        worth[-1] = 1.0
+        worth = np.append(np.zeros(paid.n_columns - 1), 1.0)
         found = finite_horizon(paid, n_steps, terminal_value=worth, keep_all=False, maximize=maximize)
         v[part.states], bound = found.v[0], found.error_bound
         choice[part.states] = part.rows[found.choice[0]]

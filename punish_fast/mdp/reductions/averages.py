@@ -99,8 +99,7 @@ def _first_of_ties(
 
     Return None if the policy is unchanged.
     """
-    q: Any = found.q
-    mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
+    mdp, inside, is_staying, q = quotient.original, gains.part.states, quotient.row < 0, found.q
     values = np.full(mdp.n_rows, -np.inf)
     # Differences below half the width of a component's bracket count as ties.
     doubt = np.zeros(len(quotient.first))

@@ -28,7 +28,6 @@ def solve_in_one_layer(climb: Climb, problem: Layers) -> Exact:
     """Solve an MDP without its layers. Add the statistics of sweeps over layers, if any."""
     begin, policy, swept = time.perf_counter(), problem.policy, problem.found
     if not isinstance(problem.mdp, MDP) or problem.goal is None:
-        assert swept is not None
         told = f"{swept.rounds:,} sweeps leave an error bound of {swept.error_bound:.1e}"
         raise SolveError(f"max_sweeps: {told}; use more, or a discount")
     mdp = problem.mdp if policy is None else problem.mdp.under(policy)
@@ -148,7 +147,6 @@ def settle_ties(
         evaluate: Returns the values of a chain, or raises `SolveError`.
         scale: Ties are relative to this number if all absolute values are smaller.
     """
-    assert found.q is not None
     least, n = found.v[states_of_rows(mdp)], mdp.n_states
     largest = max(float(np.abs(found.v).max(initial=0)), scale, np.finfo(np.float64).tiny)
     for tie in (TIE * largest, _ROUNDING * largest):
