@@ -1,5 +1,6 @@
 """Linear equations of chains that last very long."""
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +11,10 @@ from processes import endless_states, exact_values, slow_processes
 from scipy.sparse import csr_array, random_array
 
 from punish_fast.mdp.chain import elimination
+from punish_fast.mdp.chain.decimals import decimals
 from punish_fast.mdp.chain.elimination import Elimination, operations, patience
 from punish_fast.mdp.graph.end_components import components
+from punish_fast.mdp.model.limits import SolverOptions
 from punish_fast.mdp.model.mdp import MDP, from_rows
 
 pytestmark = pytest.mark.kernels
@@ -85,6 +88,13 @@ def test_chains_of_many_components_are_solved_as_by_a_dense_matrix(n, density):
     r = generator.normal(size=n)
     expected = np.linalg.solve(np.eye(n) - chain[:, :n], r)
     assert Elimination(csr_array(chain)).solve(r) == pytest.approx(expected, rel=1e-10, abs=1e-12)
+
+
+def test_an_elimination_stops_at_the_deadline():
+    elimination = Elimination(walk(40, 0.5), limits=SolverOptions(1.0, deadline=time.monotonic()))
+    assert not elimination.is_affordable
+    assert np.isnan(elimination.solve(np.ones(40))).all()
+    assert all(x.is_nan() for x in elimination.solve(decimals(np.ones(40))))
 
 
 def hub(n):

@@ -55,8 +55,10 @@ def transpose_later(begin, end, later, ptr, owner, at):
 
 
 @kernel
-def reduce_chain(chain, reduced, earlier, leak, row, dense_ptr, matrices):
-    """Compute the sparse factors, and fill the dense matrices that are eliminated afterwards.
+def reduce_chain(begin, end, chain, reduced, earlier, leak, row, dense_ptr, matrices):
+    """Compute the sparse factors of positions, and fill the dense matrices that are eliminated afterwards.
+
+    Process positions ``begin`` to ``end - 1``. The caller must process all positions in order.
 
     ``matrices[dense_ptr[c]:dense_ptr[c + 1]]`` is the dense matrix of component ``c``, ``[m, m + 1]`` in row-major
     order, whose last column is the probability of leaving the component. ``earlier`` contains the results of
@@ -65,41 +67,43 @@ def reduce_chain(chain, reduced, earlier, leak, row, dense_ptr, matrices):
     """
     ptr, owner, at = earlier
     later, into, onto, pivot = reduced.later, reduced.into, reduced.onto, reduced.pivot
-    for c in range(len(chain.dense)):
+    c = np.searchsorted(chain.first, begin, side="right") - 1
+    for i in range(begin, end):
+        while i >= chain.first[c + 1]:
+            c += 1
         first, dense, last = chain.first[c], chain.dense[c], chain.first[c + 1]
-        for i in range(first, last):
-            state, out = chain.state[i], 0.0
-            for q in range(chain.indptr[state], chain.indptr[state + 1]):
-                column = chain.indices[q]
-                k = chain.position[column] if column < len(leak) else -1
-                if k < first:
-                    out += chain.data[q]
-                else:
-                    row[k] += chain.data[q]
-            for t in range(ptr[i], ptr[i + 1]):
-                k = owner[t]
-                if k >= dense:
-                    break
-                if row[k] != 0.0:
-                    share = row[k] / pivot[k]
-                    row[k], into[at[t]] = 0.0, share
-                    out += share * leak[k]
-                    for q in range(reduced.begin[k], reduced.end[k]):
-                        row[later[q]] += share * onto[q]
-            row[i] = 0.0
-            if i < dense:
-                leak[i] = out
-                for q in range(reduced.begin[i], reduced.end[i]):
-                    onto[q] = row[later[q]]
-                    out += onto[q]
-                    row[later[q]] = 0.0
-                pivot[i] = out
+        state, out = chain.state[i], 0.0
+        for q in range(chain.indptr[state], chain.indptr[state + 1]):
+            column = chain.indices[q]
+            k = chain.position[column] if column < len(leak) else -1
+            if k < first:
+                out += chain.data[q]
             else:
-                begin = dense_ptr[c] + (i - dense) * (last - dense + 1)
-                for j in range(dense, last):
-                    matrices[begin + j - dense] = row[j]
-                    row[j] = 0.0
-                matrices[begin + last - dense] = out
+                row[k] += chain.data[q]
+        for t in range(ptr[i], ptr[i + 1]):
+            k = owner[t]
+            if k >= dense:
+                break
+            if row[k] != 0.0:
+                share = row[k] / pivot[k]
+                row[k], into[at[t]] = 0.0, share
+                out += share * leak[k]
+                for q in range(reduced.begin[k], reduced.end[k]):
+                    row[later[q]] += share * onto[q]
+        row[i] = 0.0
+        if i < dense:
+            leak[i] = out
+            for q in range(reduced.begin[i], reduced.end[i]):
+                onto[q] = row[later[q]]
+                out += onto[q]
+                row[later[q]] = 0.0
+            pivot[i] = out
+        else:
+            start = dense_ptr[c] + (i - dense) * (last - dense + 1)
+            for j in range(dense, last):
+                matrices[start + j - dense] = row[j]
+                row[j] = 0.0
+            matrices[start + last - dense] = out
 
 
 @kernel

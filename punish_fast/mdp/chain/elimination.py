@@ -33,6 +33,7 @@ from punish_fast.mdp.chain._elimination import ChainEntries, ReducedChain
 from punish_fast.mdp.chain._minimum_degree import QuotientGraph
 from punish_fast.mdp.chain.decimals import decimals
 from punish_fast.mdp.graph.end_components import components
+from punish_fast.mdp.model.limits import SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 
@@ -99,8 +100,10 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
 
 # Maximum number of operations. They take about half a minute.
 _MOST_OPERATIONS = 1e10
-# Number of states in a dense matrix that are eliminated together.
-_PANEL = 64
+# Number of states in a dense matrix that are eliminated together, and number of other states between two checks of the
+# time.
+_PANEL, _SLICE = 64, 1024
+UNLIMITED = SolverOptions(tolerance=1.0)
 # Limits of `patience`, assumed number of policies evaluated, and maximum number of entries for an estimate.
 LEAST_PATIENCE, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
 
@@ -108,18 +111,21 @@ LEAST_PATIENCE, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_00
 class Elimination:
     """Factors of a chain that solve its equations for any number of right-hand sides."""
 
-    def __init__(self, chain: Any, before: Elimination | None = None) -> None:
+    def __init__(self, chain: Any, before: Elimination | None = None, limits: SolverOptions = UNLIMITED) -> None:
         """Factorize a chain, CSR ``[n_states, n_columns]``.
 
-        The elimination order of ``before`` is reused if both chains have the same sparsity pattern.
+        The elimination order of ``before`` is reused if both chains have the same sparsity pattern. The limits of
+        ``before`` replace ``limits``. Their deadline is not checked while the states are ordered.
         """
+        self._limits: SolverOptions = before._limits if before else limits
         chain = sparse.csr_array(chain, copy=True)
         chain.eliminate_zeros()
         self._pattern = chain.indptr, chain.indices
         is_same = before and all(map(np.array_equal, self._pattern, before._pattern))
         order = before._order if before and is_same else minimum_degree(*_neighbors(chain), _MOST_OPERATIONS)
         self._order: EliminationOrder | None = order
-        self.is_affordable = order is not None  # False if the factors exceed 3e7 entries or 1e10 operations
+        # False if the factors exceed 3e7 entries or 1e10 operations, or after the deadline.
+        self.is_affordable = order is not None
         self.nnz = 0  # Number of entries in the factors
         if order is None:
             return
@@ -138,13 +144,16 @@ class Elimination:
         _elimination.transpose_later(*lists, *earlier)
         with np.errstate(all="ignore"):
             args = earlier, self._leak, np.zeros(n), dense_ptr, matrices
-            _elimination.reduce_chain(self._chain, self._reduced, *args)
+            for begin in range(0, n, _SLICE):
+                if not self._limits.is_over:
+                    _elimination.reduce_chain(begin, min(begin + _SLICE, n), self._chain, self._reduced, *args)
             for c in np.flatnonzero(sizes).tolist():
                 matrix = matrices[dense_ptr[c] : dense_ptr[c + 1]].reshape(sizes[c], -1)
-                _reduce_dense(matrix, pivot[order.dense[c] : order.first[c + 1]])
+                _reduce_dense(matrix, pivot[order.dense[c] : order.first[c + 1]], self._limits)
                 for k, i in enumerate(range(order.dense[c], order.first[c + 1])):
                     at = slice(order.begin[i], order.end[i])
                     into[at], onto[at], self._leak[i] = matrix[k + 1 :, k], matrix[k, k + 1 : -1], matrix[k, -1]
+        self.is_affordable = not self._limits.is_over
 
     def solve(self, r: np.ndarray) -> np.ndarray:
         """Return the solution for the right-hand side ``r``, ``[n_states]``, floats or decimal numbers.
@@ -153,7 +162,7 @@ class Elimination:
         """
         x: Any = np.full(len(r), np.nan)
         if not self.is_affordable:
-            return np.asarray(x)
+            return decimals(x) if r.dtype == object else np.asarray(x)
         if r.dtype == object:
             # Numba does not support decimal numbers, so call the kernel as a Python function. It is faster with lists.
             solve, x = getattr(_elimination.solve_reduced, "py_func", _elimination.solve_reduced), x.tolist()
@@ -203,10 +212,15 @@ def _neighbors(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     return sparse.csr_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)), component, leaks
 
 
-def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
-    """Eliminate the states of a dense matrix ``[m, m + 1]``, whose last column is the probability of leaving."""
+def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray, limits: SolverOptions) -> None:
+    """Eliminate the states of a dense matrix ``[m, m + 1]``, whose last column is the probability of leaving.
+
+    Stop after the deadline of ``limits``.
+    """
     m = len(pivot)
     for begin in range(0, m, _PANEL):
+        if limits.is_over:
+            break
         end = min(begin + _PANEL, m)
         _elimination.reduce_panel(matrix, pivot, begin, end)
         matrix[end:, end:] += matrix[end:, begin:end] @ matrix[begin:end, end:]

@@ -38,11 +38,11 @@ import numpy as np
 
 from punish_fast.mdp.chain import _elimination
 from punish_fast.mdp.chain.decimals import Decimals, decimals, find_gains, many_digits
-from punish_fast.mdp.chain.elimination import Elimination
+from punish_fast.mdp.chain.elimination import UNLIMITED, Elimination
 from punish_fast.mdp.graph.qualitative import approaching_choice, ending_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.methods.totals import Total
-from punish_fast.mdp.model.limits import SolveError
+from punish_fast.mdp.model.limits import SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF, Payment, RowChoices
 from punish_fast.mdp.model.solution import Exact, Payoff, Unsolved
@@ -227,10 +227,11 @@ def _improved(problem: Total, choice: np.ndarray, discount: float, digits: int =
             if limits.is_over:
                 return Unsolved(f"the time was over before policy {rounds}")
             last = v.high
-            chain = _Chain(rows, choice, v, elimination)
+            chain = _Chain(rows, choice, v, elimination, limits)
             elimination = chain.elimination
             if not elimination.is_affordable:
-                return Unsolved("the chain of a policy is too large")
+                told = "the time was over in the elimination" if limits.is_over else "the chain is too large"
+                return Unsolved(f"{told} of policy {rounds}")
             v = chain.evaluated(v)
             gain, error = rows.gains(v)
             best = rows.best(gain - error)
@@ -253,11 +254,13 @@ def _improved(problem: Total, choice: np.ndarray, discount: float, digits: int =
 class _Chain:
     """Rows of a policy, and the elimination of its chain."""
 
-    def __init__(self, rows: Rows, choice: np.ndarray, v: Numbers, before: Elimination | None = None) -> None:
+    def __init__(
+        self, rows: Rows, choice: np.ndarray, v: Numbers, before: Elimination | None, limits: SolverOptions = UNLIMITED
+    ) -> None:
         # `choice`: int64 [n_states], the policy. `v`: any values, but with the right values of terminals. `before`:
-        # elimination of another policy, whose order is reused if possible.
+        # elimination of another policy, whose order is reused if possible, and whose limits replace `limits`.
         self.rows, n = rows.taken(choice), len(choice)
-        self.elimination = Elimination(self.rows.matrix, before)
+        self.elimination = Elimination(self.rows.matrix, before, limits)
         paid = np.abs(self.rows.reward) + self.rows.matrix[:, n:] @ np.abs(v.high[n:])
         # Bounds on the errors of storing values, [n_states]. Values can be much smaller than their terms, so the
         # bounds are fractions of the values that absolute rewards would give.
