@@ -18,7 +18,7 @@ import numpy as np
 
 from bench.harness import Check, Measurement, Options, Report, new_report, say
 from punish_fast.envs import GameAECEnv, PunishVectorEnv
-from punish_fast.games import RunningGames, make_game, vector_game
+from punish_fast.games import RunningGames, make_game
 
 # Names of games in our package, PettingZoo, OpenSpiel and pgx.
 GAMES = {"connect4": ("connect_four_v3", "connect_four", "connect_four")}
@@ -51,7 +51,7 @@ def punish(n_games: int, rules: str, opponent: str) -> Step:
 
 def running(name: str, n_games: int) -> Step:
     """Play simultaneous games of another game."""
-    games = RunningGames(vector_game(make_game(name)), n_games)
+    games = RunningGames(make_game(name), n_games)
 
     def step() -> tuple[int, int]:
         games.features()

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol, Self, cast, runtime_checkable
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -457,7 +457,6 @@ class VectorGame(Protocol):
 
     A state is encoded in ``n_words`` integers whose meaning is private to the class. After the same sequence of
     actions, the methods return the same values as the methods of `Game`. The methods do not modify their arguments.
-    The methods raise `GameError` if an argument is invalid.
     """
 
     game: Game
@@ -467,73 +466,17 @@ class VectorGame(Protocol):
     # ``game.n_features``. If the shape has length 1, the features have no spatial structure.
     feature_shape: tuple[int, ...]
 
-    @property
-    def unchecked(self) -> Self:
-        """The same game without checks, for valid states and legal actions. Others could crash the process."""
-
     def initial(self, n: int) -> np.ndarray:
-        """Return ``n`` copies of the initial state, uint64 ``[n, n_words]``.
-
-        Args:
-            n: Number of states.
-
-        Raises:
-            GameError: If an argument is invalid.
-
-        Examples:
-            >>> from punish_fast.games import make_game, vector_game
-            >>> games = vector_game(make_game("tictactoe"))
-            >>> games.initial(3).shape
-            (3, 1)
-        """
+        """Return ``n`` copies of the initial state, uint64 ``[n, n_words]``."""
 
     def player(self, states: np.ndarray) -> np.ndarray:
-        """Return the result of `Game.player` for each state, int8 ``[n]``.
-
-        Args:
-            states: uint64 ``[n, n_words]``, states of the game.
-
-        Raises:
-            GameError: If an argument is invalid.
-
-        Examples:
-            >>> from punish_fast.games import make_game, vector_game
-            >>> games = vector_game(make_game("tictactoe"))
-            >>> games.player(games.initial(3)).tolist()
-            [0, 0, 0]
-        """
+        """Return the result of `Game.player` for each state, int8 ``[n]``."""
 
     def legal(self, states: np.ndarray) -> np.ndarray:
-        """Return a mask of the legal moves, bool ``[n, n_moves]``, all False in chance states and terminal states.
-
-        Args:
-            states: uint64 ``[n, n_words]``, states of the game.
-
-        Raises:
-            GameError: If an argument is invalid.
-
-        Examples:
-            >>> from punish_fast.games import make_game, vector_game
-            >>> games = vector_game(make_game("tictactoe"))
-            >>> games.legal(games.initial(3)).shape
-            (3, 9)
-        """
+        """Return a mask of the legal moves, bool ``[n, n_moves]``, all False in chance states and terminal states."""
 
     def features(self, states: np.ndarray) -> np.ndarray:
-        """Return the features of each state, flattened from ``feature_shape``, float32 ``[n, n_features]``.
-
-        Args:
-            states: uint64 ``[n, n_words]``, states of the game.
-
-        Raises:
-            GameError: If an argument is invalid.
-
-        Examples:
-            >>> from punish_fast.games import make_game, vector_game
-            >>> games = vector_game(make_game("tictactoe"))
-            >>> games.features(games.initial(3)).shape
-            (3, 18)
-        """
+        """Return the features of each state, flattened from ``feature_shape``, float32 ``[n, n_features]``."""
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take a legal action in each state.
@@ -548,14 +491,10 @@ class VectorGame(Protocol):
 
         Raises:
             GameError: If a state or an action is invalid.
-
-        Examples:
-            >>> from punish_fast.games import make_game, vector_game
-            >>> games = vector_game(make_game("tictactoe"))
-            >>> states, returns, over = games.step(games.initial(2), [4, 0])
-            >>> over.tolist()
-            [False, False]
         """
+
+    def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the result of `step` for actions that are known to be legal, without checking them."""
 
 
 @runtime_checkable

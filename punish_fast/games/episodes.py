@@ -121,7 +121,6 @@ def play(
     In the first ``n_random`` plies, legal moves are chosen at random instead of by ``movers``.
     """
     action = np.full((n, max_plies), NONE, dtype=np.int16)
-    vector = vector.unchecked
     states, live, ply = vector.initial(n), np.arange(n), 0
     while len(live) and ply < max_plies:
         legal, player = vector.legal(states), vector.player(states)
@@ -138,7 +137,7 @@ def play(
         action[live, ply] = chosen
         live, states = live[goes_on], states[goes_on]
         if len(live):
-            states, _, ended = vector.step(states, chosen[goes_on])
+            states, _, ended = vector.advance(states, chosen[goes_on])
             live, states = live[~ended], states[~ended]
         ply += 1
     return action[:, :ply]
@@ -151,7 +150,7 @@ def _probabilities(vector: VectorGame, states: np.ndarray) -> np.ndarray:
 def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
     """Reconstruct games from their actions, int16 ``[n, n_plies]``. Raise `EpisodeError` for impossible actions."""
     n, n_plies = action.shape
-    vector, game = vector.unchecked, vector.game
+    game = vector.game
     if action.size and not (action.min() >= NONE and action.max() < game.n_actions):
         raise EpisodeError(f"action: actions must be from {NONE} to {game.n_actions - 1}")
     state = np.zeros((n, n_plies + 1, vector.n_words), dtype=np.uint64)
@@ -170,7 +169,7 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
         is_legal[live, ply] = legal
         live, states, chosen = live[legal], states[legal], chosen[legal]
         if len(live):
-            state[live, ply + 1], returns[live], is_over[live] = vector.step(states, chosen)
+            state[live, ply + 1], returns[live], is_over[live] = vector.advance(states, chosen)
         goes_on[:] = False
         goes_on[live] = ~is_over[live]
     return Episodes(action, state, player, is_legal, is_over, returns)

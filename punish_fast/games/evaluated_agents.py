@@ -70,7 +70,7 @@ def trained_values(game: Game) -> tuple[VectorGame, Values]:
     network = pretrained_network(game)
     if network is None:
         raise GameError(f"{TRAINED}: the package contains no network for {game.name}")
-    vector = vector_game(game).unchecked
+    vector = vector_game(game)
     return vector, values_of(vector, *network)
 
 

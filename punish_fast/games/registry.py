@@ -197,23 +197,7 @@ def game_of(description: Mapping[str, Any]) -> Game:
 
 
 def vector_game(game: Game) -> VectorGame:
-    """Return the vectorized rules of a game, which play many games simultaneously.
-
-    Args:
-        game: Game from `make_game`.
-
-    Returns:
-        The vectorized rules.
-
-    Raises:
-        GameError: If the game is unknown.
-
-    Examples:
-        >>> from punish_fast.games import make_game, vector_game
-        >>> games = vector_game(make_game("connect4"))
-        >>> games.feature_shape
-        (2, 6, 7)
-    """
+    """Return the `VectorGame` of a game."""
     return entry_of(game.name).vector_game(game)
 
 

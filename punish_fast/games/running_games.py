@@ -4,26 +4,29 @@ from typing import Any, cast
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, GameError, VectorChanceGame, VectorGame
-from punish_fast.games.enumeration.vector_games import checked_actions
+from punish_fast.games.contract import CHANCE, Game, GameError, VectorChanceGame
+from punish_fast.games.enumeration.vector_games import as_array, checked_actions
 from punish_fast.games.episodes import drawn_actions
+from punish_fast.games.registry import vector_game
+from punish_fast.runtime.errors import check_allowed, is_whole, shown
+from punish_fast.runtime.limits import require_memory
 
 
 class RunningGames:
     """Games that run simultaneously. Chance events are drawn, so a player is to move in each game that is not over.
 
-    The seed and the actions determine all games. All methods check their arguments.
+    The seed and the actions determine all games.
 
     Attributes:
-        vector: Rules of the game.
+        game: Rules of the game.
     """
 
-    def __init__(self, vector: VectorGame, n_games: int, seed: int = 0) -> None:
+    def __init__(self, game: Game, n_games: int, seed: int = 0) -> None:
         """Begin all games.
 
         Args:
-            vector: Rules of the game.
-            n_games: Number of games.
+            game: Game from `make_game`.
+            n_games: Number of games, at least 1.
             seed: Random seed of the chance events.
 
         Raises:
@@ -31,19 +34,21 @@ class RunningGames:
 
         Examples:
             >>> import numpy as np
-            >>> from punish_fast.games import RunningGames, make_game, vector_game
-            >>> games = RunningGames(vector_game(make_game("connect4")), n_games=3)
+            >>> from punish_fast.games import RunningGames, make_game
+            >>> games = RunningGames(make_game("connect4"), n_games=3)
             >>> games.step(np.array([3, 3, 0]))
             >>> games.player.tolist(), games.legal[0].all().item(), games.is_over.any().item()
             ([1, 1, 1], True, False)
         """
-        self.vector, self._fast = vector, vector.unchecked
-        self._states = vector.initial(n_games)
+        check_allowed(is_whole(n_games, 1, 2**31), GameError, "n_games", shown(n_games), "an integer from 1 to 2^31")
+        self.game, self._vector = game, vector_game(game)
+        require_memory(8 * self._vector.n_words * n_games, f"{n_games:,} games")
+        self._states = self._vector.initial(n_games)
         self._generator = np.random.default_rng(seed)
         self._player = np.zeros(len(self), dtype=np.int8)
-        self._legal = np.zeros((len(self), vector.n_moves), dtype=np.bool_)
+        self._legal = np.zeros((len(self), self._vector.n_moves), dtype=np.bool_)
         self._is_over = np.zeros(len(self), dtype=np.bool_)
-        self._returns = np.zeros((len(self), vector.game.n_players), dtype=np.float32)
+        self._returns = np.zeros((len(self), game.n_players), dtype=np.float32)
         self.restart()
 
     def __len__(self) -> int:
@@ -78,11 +83,11 @@ class RunningGames:
         """Return the features of the states for the players to move, float32 ``[n_games, n_features]``.
 
         Examples:
-            >>> from punish_fast.games import RunningGames, make_game, vector_game
-            >>> RunningGames(vector_game(make_game("tictactoe")), n_games=2).features().sum().item()
+            >>> from punish_fast.games import RunningGames, make_game
+            >>> RunningGames(make_game("tictactoe"), n_games=2).features().sum().item()
             0.0
         """
-        return self._fast.features(self._states)
+        return self._vector.features(self._states)
 
     def restart(self, which: np.ndarray | None = None) -> None:
         """Begin new games.
@@ -95,15 +100,15 @@ class RunningGames:
 
         Examples:
             >>> import numpy as np
-            >>> from punish_fast.games import RunningGames, make_game, vector_game
-            >>> games = RunningGames(vector_game(make_game("connect4")), n_games=2)
+            >>> from punish_fast.games import RunningGames, make_game
+            >>> games = RunningGames(make_game("connect4"), n_games=2)
             >>> games.step([3, 3])
             >>> games.restart(np.array([True, False]))
             >>> games.player.tolist()
             [0, 1]
         """
         rows = np.flatnonzero(self._mask(which, np.ones(len(self), dtype=np.bool_)))
-        self._states[rows] = self._fast.initial(len(rows))
+        self._states[rows] = self._vector.initial(len(rows))
         self._is_over[rows], self._returns[rows] = False, 0.0
         self._draw_chance(rows)
 
@@ -119,35 +124,34 @@ class RunningGames:
             GameError: If an argument has the wrong shape or type, or an action is illegal. No game is changed.
 
         Examples:
-            >>> from punish_fast.games import RunningGames, make_game, vector_game
-            >>> games = RunningGames(vector_game(make_game("gwent")), n_games=2, seed=0)
+            >>> from punish_fast.games import RunningGames, make_game
+            >>> games = RunningGames(make_game("gwent"), n_games=2, seed=0)
             >>> games.step([0, 0])  # pass
             >>> games.legal.sum(axis=1).tolist()
             [11, 11]
         """
         moves = self._mask(which, ~self._is_over)
-        # Actions of games that do not move are ignored.
         chosen = checked_actions(actions, self._legal, "game", ~moves)
         rows = np.flatnonzero(moves)
         self._advance(rows, chosen[rows])
         self._draw_chance(rows)
 
     def _mask(self, which: Any, default: np.ndarray) -> np.ndarray:
-        mask = default if which is None else np.asarray(which)
+        mask = default if which is None else as_array(which)
         if mask.shape != (len(self),) or mask.dtype != np.bool_:
             raise GameError(f"which: {mask.dtype} {mask.shape} is not allowed; it must be bool ({len(self)},)")
         return mask
 
     def _advance(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        self._states[rows], self._returns[rows], self._is_over[rows] = self._fast.step(self._states[rows], actions)
+        self._states[rows], self._returns[rows], self._is_over[rows] = self._vector.advance(self._states[rows], actions)
 
     def _draw_chance(self, rows: np.ndarray) -> None:
         """Draw chance events in the given games, then update the players to move and the legal actions."""
         drawn = rows
         while len(drawn):
-            self._player[drawn] = player = self._fast.player(self._states[drawn])
+            self._player[drawn] = player = self._vector.player(self._states[drawn])
             drawn = drawn[(player == CHANCE) & ~self._is_over[drawn]]
             if len(drawn):
-                shares = cast(VectorChanceGame, self._fast).probabilities(self._states[drawn])
+                shares = cast(VectorChanceGame, self._vector).probabilities(self._states[drawn])
                 self._advance(drawn, drawn_actions(shares, self._generator))
-        self._legal[rows] = self._fast.legal(self._states[rows])
+        self._legal[rows] = self._vector.legal(self._states[rows])

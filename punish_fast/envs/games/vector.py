@@ -77,17 +77,17 @@ class GameVectorEnv(BatchEnv):
             ((3, 2, 3, 3), [1, 1, 1, 1, 1, 1, 1, 1, 1])
         """
         self.game = make_game(game, options)
-        self._vector, self._seat = vector_game(self.game), seat
+        vector, self._seat = vector_game(self.game), seat
         self._opponent = _mover(opponent, self.game)
         n_players = self.game.n_players
         check_allowed(
             seat is None or is_whole(seat, 0, n_players - 1), GameError, "seat", shown(seat), f"below {n_players}"
         )
-        super().__init__(num_envs, features_space(self._vector), self._vector.n_moves, autoreset_mode)
+        super().__init__(num_envs, features_space(vector), vector.n_moves, autoreset_mode)
 
     def _begin(self, seed: int) -> None:
         self._random = np.random.default_rng([seed, 1])  # not the random numbers of chance events
-        self._games = RunningGames(self._vector, self.num_envs, seed)
+        self._games = RunningGames(self.game, self.num_envs, seed)
         self._seats = np.zeros(self.num_envs, dtype=np.int8)
         self._seat_learners(np.ones(self.num_envs, dtype=np.bool_))
 

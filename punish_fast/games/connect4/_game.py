@@ -75,16 +75,6 @@ def mirrored(bits):
 
 
 @kernel
-def find_consistent_boards(boards, is_consistent):
-    """Set ``is_consistent``, bool ``[n]``, to True for boards without gaps whose player to move has no line."""
-    for k in range(len(boards)):
-        own, filled = boards[k, 0], boards[k, 1]
-        is_packed = (filled & ~BOARD) == 0 and (filled & (filled + BOTTOM)) == 0
-        is_fair = (own & ~filled) == 0 and count_bits(own) == count_bits(filled) // 2
-        is_consistent[k] = is_packed and is_fair and not contains_line(own)
-
-
-@kernel
 def drop_stones(boards, columns, after, returns, ended):
     """Drop a stone into a column of each board.
 

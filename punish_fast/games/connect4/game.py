@@ -106,7 +106,7 @@ class Connect4(SquareGame):
 
     def features(self, state: Connect4State) -> np.ndarray:
         """Return two planes of zeros and ones, the mover's stones and the opponent's stones, bottom row first."""
-        return np.asarray(self.vector.unchecked.features(self.vector.pack([state]))[0])
+        return np.asarray(self.vector.features(self.vector.pack([state]))[0])
 
     def state_of(self, text: str) -> Connect4State:
         """Parse a sequence of moves, given as columns from 1 to 7, such as ``"4455"``."""
@@ -143,13 +143,7 @@ def _fill_players(boards: np.ndarray, player: np.ndarray) -> None:
     player[:] = np.bitwise_count(boards[:, 1]) % 2
 
 
-_KERNELS = GameKernels(
-    _fill_players,
-    kernels.find_open_columns,
-    kernels.spread_stones,
-    kernels.drop_stones,
-    kernels.find_consistent_boards,
-)
+_KERNELS = GameKernels(_fill_players, kernels.find_open_columns, kernels.spread_stones, kernels.drop_stones)
 
 
 class VectorConnect4(PackedGame):

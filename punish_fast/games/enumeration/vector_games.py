@@ -1,16 +1,12 @@
 """Implementations of `contract.VectorGame`, by kernels on encoded states or by an enumeration of all states."""
 
 from collections.abc import Callable, Sequence
-from copy import copy
-from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.games.contract import Game, GameError, VectorChanceGame
 from punish_fast.games.enumeration.positions import enumerate_positions
-from punish_fast.runtime.errors import shown
-from punish_fast.runtime.limits import require_memory
 
 
 class GameKernels(NamedTuple):
@@ -27,63 +23,34 @@ class GameKernels(NamedTuple):
     # arrays: the next states, int64 [n, n_words], the returns, float32 [n, n_players], and a mask of games that are
     # over, bool [n].
     step: Callable[..., Any]
-    consistent: Callable[..., Any]  # True if the rules allow the fields of a state together, bool [n]
 
 
 class _CheckedGame:
-    """Base class of vector games whose public methods check states and actions.
-
-    Kernels do not check indices, so an invalid state could crash the process. Subclasses implement `_step`, a `step`
-    without checks.
-    """
-
-    is_checked = True
-
-    @cached_property
-    def unchecked(self) -> Self:
-        """The same game without checks."""
-        other = copy(self)
-        other.is_checked = False
-        return other
+    """Base class of vector games whose public methods check states and actions."""
 
     def checked(self: Any, states: np.ndarray) -> np.ndarray:
-        """Return ``states``, or raise `GameError` unless they are states of the game."""
-        if not self.is_checked:
-            return states
-        array = as_integers(states)
-        if array is None or array.shape[1:] != (self.n_words,):
+        """Return ``states``. Raise `GameError` if the dtype or shape is wrong, because kernels do not check indices."""
+        if np.shape(states)[1:] != (self.n_words,) or np.asarray(states).dtype.kind not in "iu":
             raise GameError(f"states: must be an array uint64 [n, {self.n_words}], as returned by initial and step")
-        if not (known := self.are_states(array)).all():
-            raise GameError(f"states: row {known.argmin()} is not a state of {self.game.name}")
-        return array
-
-    def initial(self: Any, n: int) -> np.ndarray:
-        """Return ``n`` initial states. Raise `GameError` if ``n`` is not a number of states."""
-        if not isinstance(n, int | np.integer) or n < 0:
-            raise GameError(f"n: {shown(n)} is not allowed; it must be an integer of at least 0")
-        require_memory(8 * self.n_words * int(n), f"n: {n:,} states")
-        return np.tile(self.first, (n, 1))
+        return states
 
     def step(self: Any, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take a legal action in each state. Raise `GameError` if a state or an action is invalid."""
-        if self.is_checked:
-            states, fast = self.checked(states), self.unchecked
-            allowed = np.zeros((len(states), self.game.n_actions), np.bool_)
-            allowed[:, : self.n_moves] = fast.legal(states)
-            if isinstance(self, VectorChanceGame):
-                allowed |= fast.probabilities(states) > 0
-            actions = checked_actions(actions, allowed, "state")
-        return self._step(states, actions)  # type: ignore[no-any-return]
+        allowed = np.zeros((len(self.checked(states)), self.game.n_actions), np.bool_)
+        allowed[:, : self.n_moves] = self.legal(states)
+        if isinstance(self, VectorChanceGame):
+            allowed |= self.probabilities(states) > 0
+        return self.advance(states, checked_actions(actions, allowed, "state"))  # type: ignore[no-any-return]
 
 
 def checked_actions(actions: Any, allowed: np.ndarray, row: str, ignored: np.ndarray | bool = False) -> np.ndarray:
-    """Return ``actions`` as an array, integer ``[n]``, or raise `GameError` if an action is not allowed.
+    """Return ``actions`` as an array, integer ``[n]``. Raise `GameError` if an action is not allowed.
 
     ``allowed``, bool ``[n, n_actions]``, is a mask of the allowed actions. ``row`` names a row in messages, and
     ``ignored``, bool ``[n]``, is True for rows whose actions do not matter.
     """
-    chosen, (n, n_actions) = as_integers(actions), allowed.shape
-    if chosen is None or chosen.shape != (n,):
+    (n, n_actions), chosen = allowed.shape, as_array(actions, None if len(allowed) else np.int64)
+    if chosen.shape != (n,) or chosen.dtype.kind not in "iu":
         raise GameError(f"actions: must be {n} integers, one for each {row}")
     wrong = ((chosen < 0) | (chosen >= n_actions) | ~allowed[np.arange(n), chosen % n_actions]) & ~np.asarray(ignored)
     if wrong.any():
@@ -94,13 +61,12 @@ def checked_actions(actions: Any, allowed: np.ndarray, row: str, ignored: np.nda
     return chosen
 
 
-def as_integers(values: Any) -> np.ndarray | None:
-    """Convert a sequence of integers to an array, or return None if it contains anything else."""
+def as_array(values: Any, dtype: Any = None) -> np.ndarray:
+    """Convert to an array, or return an empty array of dtype float64 if the values have no common shape or dtype."""
     try:
-        array = np.asarray(values)
+        return np.asarray(values, dtype)
     except (ValueError, TypeError, OverflowError):
-        return None
-    return array if array.dtype.kind in "iu" else None if array.size else array.astype(np.int64)
+        return np.zeros(0)
 
 
 class PackedGame(_CheckedGame):
@@ -122,11 +88,11 @@ class PackedGame(_CheckedGame):
         """
         self.game, self.n_words, self.n_moves = game, len(first), n_moves
         self.feature_shape = feature_shape or (game.n_features,)
-        self.kernels, self.rules, self.first = kernels, rules, first.astype(np.uint64)
+        self.kernels, self.rules, self._first = kernels, rules, first.astype(np.uint64)
 
-    def are_states(self, states: np.ndarray) -> np.ndarray:
-        """Return True for states that the rules allow, bool ``[n]``. Some of these states might not be reachable."""
-        return filled(self.kernels.consistent, states, np.bool_)
+    def initial(self, n: int) -> np.ndarray:
+        """Return ``n`` initial states."""
+        return np.tile(self._first, (n, 1))
 
     def player(self, states: np.ndarray) -> np.ndarray:
         """Return the player to move or `CHANCE`."""
@@ -140,12 +106,12 @@ class PackedGame(_CheckedGame):
         """Return the features of states, float32 ``[n, n_features]``."""
         return filled(self.kernels.features, self.checked(states), np.float32, (self.game.n_features,))
 
-    def _step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the result of `step` without checks."""
+    def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the result of `step` for actions that are known to be legal."""
         n = len(states)
         after, returns = np.empty((n, self.n_words), np.int64), np.empty((n, self.game.n_players), np.float32)
         ended = np.empty(n, np.bool_)
-        words, chosen = signed(states), np.ascontiguousarray(actions, np.int64)
+        words, chosen = signed(self.checked(states)), np.ascontiguousarray(actions, np.int64)
         self.kernels.step(words, chosen, *self.rules, after, returns, ended)
         return after.view(np.uint64), returns, ended
 
@@ -175,7 +141,6 @@ class VectorPositions(_CheckedGame):
     """A `contract.VectorBoardGame` that encodes a state as its index among all reachable states."""
 
     n_words = 1
-    first = np.zeros(1, np.uint64)
 
     def __init__(self, game: Game, feature_shape: tuple[int, ...] | None = None) -> None:
         self.game, self.n_moves = game, game.n_actions
@@ -187,24 +152,31 @@ class VectorPositions(_CheckedGame):
         self._player = np.array([game.player(state) for state in positions.states], dtype=np.int8)
         self._returns = np.array([game.returns(state) for state in positions.states], dtype=np.float32)
 
-    def are_states(self, states: np.ndarray) -> np.ndarray:
-        """Return True for indices of reachable states, bool ``[n]``."""
-        return np.asarray((states[:, 0] >= 0) & (states[:, 0] < len(self.positions)))
+    def initial(self, n: int) -> np.ndarray:
+        """Return ``n`` initial states."""
+        return np.zeros((n, self.n_words), dtype=np.uint64)
+
+    def _numbers(self, states: np.ndarray) -> np.ndarray:
+        """Return the indices of states. Raise `GameError` if a state does not exist."""
+        numbers = self.checked(states)[:, 0].astype(np.uint64)
+        if (wrong := numbers >= len(self.positions)).any():
+            raise GameError(f"states: {states[wrong][0, 0]} is not from 0 to {len(self.positions) - 1}")
+        return numbers
 
     def player(self, states: np.ndarray) -> np.ndarray:
         """Return the player to move."""
-        return np.asarray(self._player[self.checked(states)[:, 0]])
+        return np.asarray(self._player[self._numbers(states)])
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """Return a mask of the legal actions, bool ``[n, n_moves]``."""
-        return np.asarray(self._row[self.checked(states)[:, 0]] != _NONE)
+        return np.asarray(self._row[self._numbers(states)] != _NONE)
 
     def features(self, states: np.ndarray) -> np.ndarray:
         """Return the features of states, float32 ``[n, n_features]``."""
-        return np.asarray(self._features[self.checked(states)[:, 0]])
+        return np.asarray(self._features[self._numbers(states)])
 
-    def _step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the result of `step` without checks."""
+    def advance(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the result of `step` for actions that are known to be legal."""
         number = self.positions.after[self._row[states[:, 0], actions]]
         after = number.astype(np.uint64)[:, np.newaxis]
         return after, self._returns[number], self.positions.is_terminal[number]

@@ -69,40 +69,6 @@ def column_of(player, kind):
 
 
 @kernel
-def find_consistent_gwent(states, is_consistent):
-    """Set ``is_consistent``, bool ``[n]``, to True for states whose fields and cards agree with each other."""
-    cards = np.empty((3, 2 * HALF), dtype=np.int64)
-    for k in range(len(states)):
-        is_consistent[k] = _is_consistent(states[k], cards)
-
-
-@routine
-def _is_consistent(words, cards):
-    word = words[0]
-    is_known = 0 <= word < 1 << (SHIFTS[TURN] + 1) and 1 <= _field(word, ROUND) <= _N_ROUNDS
-    is_known &= _field(word, BEGINNER) <= 2 and _field(word, WINS) <= _WINNING and _field(word, WINS + 1) <= _WINNING
-    for column in range(1, N_WORDS):
-        is_known &= 0 <= words[column] < 1 << HALF
-    if not is_known:
-        return False
-    for player in range(2):
-        n_all, _ = list_cards(words, column_of(player, DECK), cards[0])
-        n_left, _ = list_cards(words, column_of(player, PILE), cards[1])
-        n_held, _ = list_cards(words, column_of(player, HAND), cards[2])
-        # Cards in hand and pile are in the deck. All three are in ascending order.
-        left, held = 0, 0
-        for place in range(n_all):
-            if left < n_left and cards[1, left] == cards[0, place]:
-                left += 1
-            elif held < n_held and cards[2, held] == cards[0, place]:
-                held += 1
-        is_known &= left == n_left and held == n_held and n_held <= HAND_ROOM
-        is_known &= _field(word, DUE + player) <= n_left or _field(word, BEGINNER) == 0
-        is_known &= n_all == 0 or cards[0, n_all - 1] <= _N_CARDS
-    return is_known
-
-
-@kernel
 def find_gwent_players(states, player):
     """Set ``player``, int8 ``[n]``, to the player to move, or to -1 in chance states."""
     for k in range(len(states)):

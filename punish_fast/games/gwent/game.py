@@ -129,7 +129,7 @@ class Gwent(Game):
     def apply(self, state: GwentState, action: int) -> GwentState:
         """Return the state after a draw or a move, including the score of a finished round."""
         self.check_action(state, action)
-        after, _, _ = self.vector.unchecked.step(words_of(state)[np.newaxis], np.array([action]))
+        after, _, _ = self.vector.advance(words_of(state)[np.newaxis], np.array([action]))
         return state_of_words(after[0])
 
     def _is_dealt(self, state: GwentState) -> bool:
@@ -137,7 +137,7 @@ class Gwent(Game):
         return len(state.decks[1]) < self.n_dealt
 
     def _shares(self, state: GwentState) -> np.ndarray:
-        return np.asarray(self.vector.unchecked.probabilities(words_of(state)[np.newaxis])[0])
+        return np.asarray(self.vector.probabilities(words_of(state)[np.newaxis])[0])
 
     def returns(self, state: GwentState) -> tuple[float, float]:
         """Return 1 for the winner and -1 for the loser, or 0 for both in a tie and before the end of the game."""
@@ -203,7 +203,7 @@ class Gwent(Game):
           numbers.
         * 2: round / 3, number of players who are not out / 2.
         """
-        return np.asarray(self.vector.unchecked.features(words_of(state)[np.newaxis])[0])
+        return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
     def words(self, state: GwentState) -> dict[str, int]:
         """Return the actions by name: a card, ``"pass"`` or a player who begins. Equal cards map to their first slot.
@@ -265,11 +265,7 @@ class Gwent(Game):
 
 
 _KERNELS = GameKernels(
-    _gwent.find_gwent_players,
-    _gwent.find_gwent_moves,
-    _gwent.find_gwent_features,
-    _gwent.step_gwent,
-    _gwent.find_consistent_gwent,
+    _gwent.find_gwent_players, _gwent.find_gwent_moves, _gwent.find_gwent_features, _gwent.step_gwent
 )
 
 

@@ -34,11 +34,6 @@ SEEN, CHEAP, DEAR, TAKEN, ROUND, INSIDE, ASKED, LEAVERS, TREASURE, HELD = range(
 TOTALS = HELD + N_PLAYERS
 # Scales of the features for the treasure and the artifacts of value 10 on the board, close to their maximum values.
 _MOST_TREASURE, _MOST_DEAR = 17, 2
-# Upper bounds of the fields: the deck, the board, the round, masks of players, and points.
-_HAZARD_COPIES, _N_ARTIFACTS, _ALL_POINTS = 3, N_ROUNDS, 1000
-_DECK = [*COPIES, *[_HAZARD_COPIES] * N_HAZARDS, _N_ARTIFACTS]
-_BOARD = [(1 << N_HAZARDS) - 1, *[_N_ARTIFACTS] * 3, N_ROUNDS, *[_EVERYBODY] * 3]
-_MOST = np.array([*_DECK, *_BOARD, *[_ALL_POINTS] * (1 + 2 * N_PLAYERS)])
 
 
 @routine
@@ -122,29 +117,6 @@ def _end_round(state):
     state[ARTIFACT] += 1
     state[ROUND] += 1
     state[INSIDE] = _EVERYBODY
-
-
-@kernel
-def find_consistent_temples(words, is_consistent):
-    """Set ``is_consistent``, bool ``[n]``, to True for states whose fields are in range and agree with each other."""
-    states = words.view(np.int16)
-    for k in range(len(states)):
-        is_consistent[k] = _is_consistent(states[k])
-
-
-@routine
-def _is_consistent(state):
-    for field in range(len(_MOST)):
-        if state[field] < 0 or state[field] > _MOST[field]:
-            return False
-    n_hazards, inside, number = count_hazards(state), state[INSIDE], state[ROUND]
-    for kind in range(FIRST_HAZARD, ARTIFACT):
-        n_hazards += state[kind]
-    # Each finished round removed at most one hazard, so the deck is not empty.
-    n_removed, n_finished = _HAZARD_COPIES * N_HAZARDS - n_hazards, number - (inside > 0)
-    has_cards = 0 <= n_removed <= n_finished and state[ARTIFACT] + state[CHEAP] + state[DEAR] + state[TAKEN] <= number
-    is_inside = (state[ASKED] & ~inside) == 0 and (state[LEAVERS] & ~(inside & ~state[ASKED])) == 0
-    return has_cards and is_inside and (state[ASKED] or not state[LEAVERS]) and (inside or number == N_ROUNDS)
 
 
 @kernel

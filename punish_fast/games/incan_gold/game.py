@@ -122,7 +122,7 @@ class IncanGold(Game):
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
         """Return the state after a draw or an answer. After the last answer, players who chose `LEAVE` leave."""
         self.check_action(state, action)
-        after, _, _ = self.vector.unchecked.step(words_of(state)[np.newaxis], np.array([action]))
+        after, _, _ = self.vector.advance(words_of(state)[np.newaxis], np.array([action]))
         drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
         return state_of_words(after[0], state.round, drawn)
 
@@ -185,7 +185,7 @@ class IncanGold(Game):
           for each hazard 1 if present and 0 otherwise, and (number of players inside) / 3.
         * 17 for the deck: the share of each card.
         """
-        return np.asarray(self.vector.unchecked.features(words_of(state)[np.newaxis])[0])
+        return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
     def variant_text(self) -> str:
         """Return the name of the variant, such as ``"Incan Gold, artifacts valued when drawn"``."""
@@ -230,11 +230,7 @@ class IncanGold(Game):
 
 
 _KERNELS = GameKernels(
-    _incan_gold.find_askers,
-    _incan_gold.find_answers,
-    _incan_gold.describe_temples,
-    _incan_gold.take_temple_actions,
-    _incan_gold.find_consistent_temples,
+    _incan_gold.find_askers, _incan_gold.find_answers, _incan_gold.describe_temples, _incan_gold.take_temple_actions
 )
 
 

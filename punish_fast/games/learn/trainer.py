@@ -69,7 +69,7 @@ class NetworkTrainer(ABC):
         weights = random_weights(method.shape_for(vector).shapes, stream_of(seed, 0, BEGIN))
         nothing = np.zeros_like(weights)
         networks = dict.fromkeys(cls.networks, weights) | {"momentum": nothing, "variance": nothing}
-        return cls(vector=vector.unchecked, method=method, seed=seed, **networks)  # type: ignore[arg-type]
+        return cls(vector=vector, method=method, seed=seed, **networks)  # type: ignore[arg-type]
 
     @classmethod
     def of(cls, vector: VectorGame, learner: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
@@ -93,7 +93,7 @@ class NetworkTrainer(ABC):
         if n_games != n_remembered * method.games or n_plies > method.max_plies:
             raise LearnError(f"action: {n_games:,} games of {n_plies} plies do not match the latest rounds")
         networks = {name: arrays[name] for name in cls.networks}
-        trainer = cls(vector=vector.unchecked, method=method, snapshots=snapshots, **networks, **progress)  # type: ignore[arg-type]
+        trainer = cls(vector=vector, method=method, snapshots=snapshots, **networks, **progress)  # type: ignore[arg-type]
         games = trainer._empty_games(n_games, n_plies)
         for name, array in games._asdict().items():
             if arrays[name].shape != array.shape:

@@ -133,7 +133,7 @@ def play_searched(
         chosen = np.where(explores, random, found.action)
         games.action[live, ply], games.is_random[live, ply] = chosen, chosen != found.action
         games.value[live, ply], games.policy[live, ply] = found.value, found.policy
-        states, _, ended = vector.step(states, chosen)
+        states, _, ended = vector.advance(states, chosen)
         live, states = live[~ended], states[~ended]
         if not len(live):
             break
@@ -149,6 +149,6 @@ def without_ends(vector: VectorGame, states: np.ndarray) -> np.ndarray:
     goes_on = legal.copy()
     for action in range(vector.n_moves):
         rows = np.flatnonzero(legal[:, action])
-        _, _, ended = vector.step(states[rows], np.full(len(rows), action))
+        _, _, ended = vector.advance(states[rows], np.full(len(rows), action))
         goes_on[rows, action] = ~ended
     return np.where(goes_on.any(axis=1, keepdims=True), goes_on, legal)

@@ -80,7 +80,7 @@ def after_actions(vector: VectorGame, words: Any, is_over: Any, action: Any) -> 
     over[~is_legal] = True
     if len(live):
         player = vector.player(states[live])
-        states[live], returns, over[live] = vector.step(states[live], chosen[live])
+        states[live], returns, over[live] = vector.advance(states[live], chosen[live])
         reward[live] = returns[np.arange(len(live)), player]
     return states.view(np.uint32), over, reward, vector.features(states), vector.legal(states)
 
