@@ -98,15 +98,11 @@ class State(NamedTuple):
             >>> drawing.count(">punish</text>"), drawing.count(">?</text>")
             (2, 5)
         """
-        enemy, own = (
-            f"{name}: {hp} HP{', exhausted' * exhausted}{f', feints: {feints}' * (feints > 0)}"
-            for name, (hp, exhausted, feints) in (
-                ("Enemy", (self.enemy_hp, self.enemy_exhausted, self.enemy_feinted)),
-                ("You", (self.own_hp, self.own_exhausted, self.own_feinted)),
-            )
-        )
+        sides = (self.enemy_hp, self.enemy_exhausted, self.enemy_feinted), self[2:5]
+        texts = [f"{hp} HP{', exhausted' * rests}{f', feints: {n}' * (n > 0)}" for hp, rests, n in sides]
+        titles = f"Enemy: {texts[0]}", f"Discard pile in breath {self.breath}", f"You: {texts[1]}"
         piles = [""] * self.enemy_hand, cards_of(self.discard), cards_of(self.hand)
-        return cards_svg(list(zip((enemy, f"Discard pile in breath {self.breath}", own), piles, strict=True)))
+        return cards_svg([*zip(titles, piles, strict=True)])
 
     def _repr_html_(self) -> str:
         return self.to_svg()

@@ -151,15 +151,8 @@ def encode(space: StateSpace) -> Encoding:
     else:
         places = [f"{place}_{card}" for place in ("revealed", "own_played", "enemy_played") for card in CARDS]
         names, features = (*FIELDS[: DISCARD.start], *places), _features_with_memory(space)
-    return Encoding(
-        space=space,
-        features=features,
-        feature_names=names,
-        maximum=features.max(axis=0),
-        mask=legal_mask(space),
-        actions=np.array(ACTIONS, dtype=np.uint8),
-        action_names=tuple(map(codes.action_name, ACTIONS)),
-    )
+    actions, action_names = np.array(ACTIONS, dtype=np.uint8), tuple(map(codes.action_name, ACTIONS))
+    return Encoding(space, features, names, features.max(axis=0), legal_mask(space), actions, action_names)
 
 
 def _features_with_memory(space: StateSpace) -> np.ndarray:

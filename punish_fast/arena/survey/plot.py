@@ -14,18 +14,7 @@ import numpy as np
 
 from punish_fast.punish.card_looks import CARD_LOOKS, FEINT_LOOK
 from punish_fast.punish.rules import CARDS
-from punish_fast.runtime.figures import (
-    FAINT,
-    INK,
-    LOOKS,
-    FigureError,
-    Look,
-    draw_share_map,
-    name_columns,
-    name_rows,
-    picture,
-    set_headline,
-)
+from punish_fast.runtime import figures
 from punish_fast.study.frequencies import PLAYS
 
 if TYPE_CHECKING:
@@ -42,7 +31,7 @@ class _Panel:
     unit: str
     columns: Sequence[str]
     names: Sequence[str]
-    looks: Sequence[Look]
+    looks: Sequence[figures.Look]
 
 
 _POINTS = "percentage points of win rate"
@@ -52,7 +41,7 @@ _PANELS = (
     _Panel("One more card in the opening hand", _POINTS, _HAND, CARDS, CARD_LOOKS),
     _Panel("A card kept instead of a fresh one", _POINTS, _KEPT, CARDS, CARD_LOOKS),
     _Panel("How often cards are played", "share of all choices (%)", _PLAYS, PLAYS, (*CARD_LOOKS, FEINT_LOOK)),
-    _Panel("How games end", "share of games (%)", ("first_deal", "best_response"), _ENDS, LOOKS[:4:3]),
+    _Panel("How games end", "share of games (%)", ("first_deal", "best_response"), _ENDS, figures.LOOKS[:4:3]),
 )
 
 
@@ -64,39 +53,39 @@ def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path, heat_map: bool
     prefix = "equilibrium_" if "equilibrium_length" in columns else ""
     shown = [k for k, length in enumerate(columns[f"{prefix}length"]) if length is not None]
     if not 0 < len(shown) <= MOST_DRAWN:
-        raise FigureError(f"{path}: {len(shown)} points have results; a plot shows 1 to {MOST_DRAWN}")
+        raise figures.FigureError(f"{path}: {len(shown)} points have results; a plot shows 1 to {MOST_DRAWN}")
     if prefix:
         first = {columns["rules_digest"][k]: k for k in reversed(shown)}
         shown = sorted(first.values())
     labels = [columns["game" if prefix else "point"][k] for k in shown]
-    with picture(path, "survey") as figure:
+    with figures.picture(path, "survey") as figure:
         width = _PANEL_WIDTH * len(_PANELS) + _LETTER_WIDTH * max(map(len, labels))
         figure.set_size_inches(width, 1.9 + 0.34 * len(shown))
         who = "games under house rules: equilibrium play" if prefix else "points: each agent against itself"
-        set_headline(figure, f"{len(shown)} {who}")
+        figures.set_headline(figure, f"{len(shown)} {who}")
         all_axes = figure.subplots(1, len(_PANELS), sharey=True)
         for axes, panel in zip(all_axes, _PANELS, strict=True):
             series = [[columns[prefix + name][k] for k in shown] for name in panel.columns]
             (_draw_map if heat_map else _draw)(axes, panel, series)
-            name_rows(axes, np.arange(len(shown)) * (1 if heat_map else -1), labels)
+            figures.name_rows(axes, np.arange(len(shown)) * (1 if heat_map else -1), labels)
         all_axes[0].set_ylim(*((len(shown) - 0.5, -0.5) if heat_map else (0.6 - len(shown), 0.6)))
 
 
 def _draw_map(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -> None:
-    draw_share_map(axes, np.array(series, dtype=np.float64).T, middle=0)
-    name_columns(axes, panel.names)
+    figures.draw_share_map(axes, np.array(series, dtype=np.float64).T, middle=0)
+    figures.name_columns(axes, panel.names)
     axes.set(title=panel.title, xlabel=panel.unit)
 
 
 def _draw(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -> None:
     for place in range(len(series[0])):
-        axes.axhline(-place, color=FAINT, linewidth=0.8, zorder=0)
+        axes.axhline(-place, color=figures.FAINT, linewidth=0.8, zorder=0)
     for values, name, look in zip(series, panel.names, panel.looks, strict=True):
         known = [(100 * value, -place) for place, value in enumerate(values) if value is not None]
         x, y = [pair[0] for pair in known], [pair[1] for pair in known]
         axes.plot(x, y, look.marker, color=look.color, label=name, markersize=6, markeredgecolor="white")
     if panel.columns[0].startswith(("in_hand", "kept")):
-        axes.axvline(0, color=INK, linewidth=0.8)
+        axes.axvline(0, color=figures.INK, linewidth=0.8)
     axes.margins(x=0.1)
     axes.set_title(panel.title, pad=34)
     axes.set_xlabel(panel.unit)
