@@ -21,7 +21,7 @@ from punish_fast.duel._simulator import (
     split_shape,
 )
 from punish_fast.duel._walk import skip_actions
-from punish_fast.runtime._jit import kernel, routine
+from punish_fast.runtime._jit import kernel
 from punish_fast.runtime._prefetch import prefetch
 from punish_fast.runtime._random import draw_words
 
@@ -37,18 +37,6 @@ class BatchedGames(NamedTuple):
     number: np.ndarray  # int64 ``[n]``, game number
     length: np.ndarray  # int64 ``[n]``, number of breaths played
     result: np.ndarray  # int8 ``[n]``, 1 for a win of seat 0, -1 for a loss, 0 if the game is not over
-
-
-@routine
-def find_rows(place, full, seat, i, end):
-    """Return the first row of a seat in game ``i``, the number of rows, and the first row of a later game.
-
-    Prefetch the full state of a game before ``end``.
-    """
-    prefetch(place, np.uint64(full[min(i + _STATES_AHEAD, end - 1)]) * np.uint64(4))
-    later, _, _ = split_shape(place[full[min(i + _ROWS_AHEAD, end - 1)], seat])
-    first, n, _ = split_shape(place[full[i], seat])
-    return first, n, np.uint64(later)
 
 
 @kernel
@@ -72,9 +60,11 @@ def sample_actions(begin, end, games, seed, seat, place, column, policy, actions
     """
     full, number, length = games.full, games.number, games.length
     for i in range(begin, end):
-        first, n, later = find_rows(place, full, seat, i, end)
-        prefetch(policy, later)
-        prefetch(column, later)
+        prefetch(place, np.uint64(full[min(i + _STATES_AHEAD, end - 1)]) * np.uint64(4))
+        later, _, _ = split_shape(place[full[min(i + _ROWS_AHEAD, end - 1)], seat])
+        prefetch(policy, np.uint64(later))
+        prefetch(column, np.uint64(later))
+        first, n, _ = split_shape(place[full[i], seat])
         drawn = np.int64(draw_words(number[i], length[i], BREATH, seed)[seat] >> _CHOICE_SHIFT)
         row, total = first, 0.0
         for k in range(first, first + n):
@@ -87,23 +77,6 @@ def sample_actions(begin, end, games, seed, seat, place, column, policy, actions
 
 
 @kernel
-def find_actions(begin, end, games, place, column, actions, chosen):
-    """Set ``chosen`` to the index of each action among the legal actions of its game and seat, or to -1 if illegal.
-
-    Both arrays are int64 ``[n, 2]``, and ``actions`` contains columns. In games that are over, no action is illegal.
-    """
-    full, result = games.full, games.result
-    for i in range(begin, end):
-        for seat in range(2):
-            first, n, later = find_rows(place, full, seat, i, end)
-            prefetch(column, later)
-            chosen[i, seat] = -1 if result[i] == 0 else 0
-            for k in range(n):
-                if column[first + k] == actions[i, seat]:
-                    chosen[i, seat] = k
-
-
-@kernel
 def step_games(begin, end, games, numbers, walk, deals, chosen):
     """Play a breath in each game that is not over. ``chosen``, int64 ``[n, 2]``, contains the indices of actions."""
     seed, first_node, win = numbers
@@ -112,6 +85,7 @@ def step_games(begin, end, games, numbers, walk, deals, chosen):
     node_pair, node_status, ptr, until = deals.node_pair, deals.node_status, deals.ptr, deals.until
     guide, deal, deal_first, stride = deals.guide, deals.deal, deals.first, deals.stride
     for i in range(begin, end):
+        prefetch(place, np.uint64(full[min(i + _STATES_AHEAD, end - 1)]) * np.uint64(4))
         if result[i] == 0:
             _, _, own_may = split_shape(place[full[i], OWN])
             _, n_enemy, enemy_may = split_shape(place[full[i], ENEMY])

@@ -177,28 +177,28 @@ class GameBatch:
             >>> games.length.tolist()
             [1, 1, 1]
         """
-        actions, chosen = np.empty((2, len(self), 2), dtype=np.int64)
-        for seat, (name, given) in enumerate((("own", own), ("enemy", enemy))):
-            array = np.asarray(given)
-            is_valid = array.shape == (len(self),) and array.dtype.kind in "iu"
-            check_allowed(is_valid, ArgumentError, name, f"{array.dtype} {array.shape}", f"int ({len(self)},)")
-            actions[:, seat] = array
-        self._run(_batch.find_actions, self._simulator.walk.place, self._simulator.column, actions, chosen)
-        if chosen.min() < 0:
-            self._refuse(actions, *np.argwhere(chosen < 0)[0].tolist())
+        chosen, is_on = np.empty((len(self), 2), dtype=np.int64), self._games.result == 0
+        for seat, (name, given) in enumerate({"own": own, "enemy": enemy}.items()):
+            actions, form = np.asarray(given), f"int ({len(self)},)"
+            fits = actions.shape == (len(self),) and actions.dtype.kind in "iu"
+            check_allowed(fits, ArgumentError, name, f"{actions.dtype} {actions.shape}", form)
+            column = actions.clip(0, len(ACTIONS) - 1)
+            chosen[:, seat] = self._simulator.choice[self.observe(seat), column]
+            wrong = np.flatnonzero(is_on & ((chosen[:, seat] < 0) | (column != actions)))
+            if len(wrong):
+                self._refuse(seat, int(wrong[0]), int(actions[wrong[0]]))
         numbers = np.uint64(self.seed), self.graph.n_full, self.graph.n_values - 2
         self._run(_batch.step_games, numbers, self._simulator.walk, self._simulator.deals, chosen)
 
     def _run(self, kernel: Any, *args: Any) -> None:
         for_each(kernel, len(self), self._games, *args, alone=len(self) < _MANY)
 
-    def _refuse(self, actions: np.ndarray, game: int, seat: int) -> None:
-        """Raise `ArgumentError` for the illegal action of a seat."""
-        state, action = int(self.observe(seat)[game]), int(actions[game, seat])
-        rows = slice(*self.graph.space.state_ptr[state : state + 2])
-        legal = [f"{k} ({action_name(ACTIONS[k])})" for k in self._simulator.column[rows].tolist()]
-        name = f"{action} ({action_name(ACTIONS[action])})" if 0 <= action < len(ACTIONS) else str(action)
-        raise ArgumentError(f"action: {name} of seat {seat} is illegal in game {game}; use {', '.join(legal)}")
+    def _refuse(self, seat: int, game: int, action: int) -> None:
+        """Raise `ArgumentError` for an illegal action."""
+        legal = np.flatnonzero(self._simulator.choice[self.observe(seat)[game]] >= 0).tolist()
+        texts = [f"{k} ({action_name(ACTIONS[k])})" for k in legal]
+        shown = f"{action} ({action_name(ACTIONS[action])})" if 0 <= action < len(ACTIONS) else action
+        raise ArgumentError(f"action: {shown} of seat {seat} is illegal in game {game}; use {', '.join(texts)}")
 
 
 def _check_seat(seat: int) -> None:

@@ -9,7 +9,7 @@ from punish_fast.duel import _simulator
 from punish_fast.duel.dealer import cumulate_draws
 from punish_fast.duel.graph import DuelError, GameGraph, empty_graph
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import COLUMN
+from punish_fast.punish.strategy import COLUMN, legal_mask
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
@@ -51,6 +51,12 @@ class Simulator:
     def column(self) -> np.ndarray:
         """Column of each row's action in a table of probabilities, uint8 ``[n_rows]``."""
         return np.asarray(COLUMN[self.space.action], dtype=np.uint8)
+
+    @cached_property
+    def choice(self) -> np.ndarray:
+        """Index of each column's action among the legal actions of each state, int8 ``[n_states, 11]``, or -1."""
+        mask = legal_mask(self.space)
+        return np.where(mask, mask.cumsum(axis=1, dtype=np.int8) - 1, -1).astype(np.int8)
 
     @cached_property
     def state(self) -> np.ndarray:

@@ -49,6 +49,14 @@ def test_games_are_dealt_again(graph):
     while not games.is_over.any():
         games.step(games.sample(policy, 0), games.sample(policy, 1))
     before, is_over = games.observe(0), games.is_over
+    # Actions of games that are over are ignored.
+    mask = encode(graph.space).mask
+    legal = [np.where(is_over, -7, mask[games.observe(seat)].argmax(axis=1)) for seat in (0, 1)]
+    other = GameBatch(graph, n, seed=3)
+    while not other.is_over.any():
+        other.step(other.sample(policy, 0), other.sample(policy, 1))
+    other.step(*legal)
+    assert np.array_equal(other.length - games.length, ~is_over)
     games.deal(is_over)
     assert not games.is_over.any()
     assert (games.length == 0).tolist() == is_over.tolist()
