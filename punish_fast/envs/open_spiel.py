@@ -31,130 +31,120 @@ NAME = "punish_fast_punish"
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4  # `pyspiel.PlayerId`
 
 
-class SpielGame(NamedTuple):
-    """Description of a game, from which `register` builds a game of OpenSpiel."""
-
-    title: str
-    # Immutable initial position. `_PunishPosition` shows the attributes and methods of positions.
-    start: Any
-    n_players: int
-    n_actions: int
-    n_outcomes: int  # Maximum number of outcomes of a chance node, 0 in games without chance.
-    n_features: int
-    most_actions: int  # Maximum number of actions in a game.
-    is_simultaneous: bool = False
-    is_open: bool = False  # True if all players know the whole state.
-    is_zero_sum: bool = True
-    utility: float = 1.0  # Maximum absolute value of a utility.
-
-
-class _Tables(NamedTuple):
-    """Constants of a game of Punish. Every position has a reference to them."""
+class _PunishData(NamedTuple):
+    """Constants of a game of Punish."""
 
     graph: GameGraph
     encoding: Encoding
     measures: int
 
 
-class _PunishPosition(NamedTuple):
-    """History of a game of Punish."""
+class SpielGame(NamedTuple):
+    """Description of a game, from which `register` builds a game of OpenSpiel."""
 
-    tables: _Tables
-    measure: int  # Number of deals.
-    state: int  # Full state, node, win or loss, or -1 before the first deal.
-    seen: tuple[str, str] = ("", "")  # Observations of both players.
-    # Index of the first successor, deck and feints if cards are to be drawn, and the two-digit codes of both actions.
-    draw: tuple[int, int, int, tuple[int, int]] | None = None
+    title: str
+    data: Any  # Constants of the game.
+    n_players: int
+    n_actions: int
+    n_outcomes: int  # Maximum number of outcomes of a chance node, 0 in games without chance.
+    most_actions: int  # Maximum number of actions in a game.
+    is_simultaneous: bool = False
+    is_open: bool = False  # True if all players know the whole state.
+    is_zero_sum: bool = True
 
-    def __deepcopy__(self, memo: object) -> "_PunishPosition":
+    def __deepcopy__(self, memo: object) -> "SpielGame":
+        """Return the same object, because OpenSpiel copies the attributes of states."""
         return self
 
+
+class _PunishState:
+    """Methods of OpenSpiel for a state of Punish."""
+
+    def begin(self, game: SpielGame) -> None:
+        self._game = game
+        self._at = -1  # Full state, node, win or loss, or -1 before the first deal.
+        self._measure = 0  # Number of deals.
+        self._seen = "", ""  # Observations of both players.
+        # If cards are to be drawn: index of the first successor, deck, feints, and the two-digit codes of both actions.
+        self._draw: tuple[int, int, int, list[int]] | None = None
+
     @property
-    def player(self) -> int:
-        graph = self.tables.graph
-        if self.draw is not None or self.state < 0:
-            return CHANCE
-        if self.state < graph.n_full:
+    def _graph(self) -> GameGraph:
+        graph: GameGraph = self._game.data.graph
+        return graph
+
+    def current_player(self) -> int:
+        if self._draw is None and 0 <= self._at < self._graph.n_full:
             return SIMULTANEOUS
-        return CHANCE if self.state < graph.n_values - 2 and self.measure < self.tables.measures else TERMINAL
+        is_over = self._at >= self._graph.n_values - 2 or self._measure == self._game.data.measures
+        return TERMINAL if is_over and self._draw is None else CHANCE
 
-    def legal(self, player: int) -> list[int]:
-        if player == CHANCE:
-            return list(range(len(self.probabilities())))
-        mask = self.tables.encoding.mask
-        return np.flatnonzero(mask[self._views()[player]]).tolist() if self.player == SIMULTANEOUS else []
+    def _legal_actions(self, player: int) -> list[int]:
+        return np.flatnonzero(self._game.data.encoding.mask[self._views()[player]]).tolist()
 
-    def probabilities(self) -> list[float]:
-        graph = self.tables.graph
-        if self.draw is not None:
-            _, deck, feints, _ = self.draw
-            found = graph.draws.p[deck, feints, : graph.draws.n[deck, feints]]
-        else:
-            found = graph.redeal.p[self._deals()]
-        return [float(p) for p in found]
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        graph = self._graph
+        if self._draw is None:
+            return list(enumerate(graph.redeal.p[self._deals()].tolist()))
+        deck, feints = self._draw[1:3]
+        return list(enumerate(graph.draws.p[deck, feints, : graph.draws.n[deck, feints]].tolist()))
 
-    def after(self, *actions: int) -> "_PunishPosition":
-        graph = self.tables.graph
-        if self.draw is not None:
-            return self._resolve(self.draw, actions[0])
-        if len(actions) == 1:
-            redeal, deals = graph.redeal, self._deals()
-            deal, is_first = redeal.deal[deals][actions[0]], self.state < 0
-            status = graph.space.first_status if is_first else redeal.node_status[self.state - graph.n_full]
-            state = int(redeal.first[deal] + status * redeal.stride[deal])
-            return self._replace(measure=self.measure + 1, state=state)._observe(("", ""))
-        deck, encoding = int(graph.full.deck[self.state]), self.tables.encoding
-        own, enemy = (encoding.actions[self.legal(k)] for k in (0, 1))
+    def _apply_action(self, action: int) -> None:
+        if self._draw is not None:
+            self._resolve(self._draw, action)
+            return
+        redeal = self._graph.redeal
+        deal, node = redeal.deal[self._deals()][action], self._at - self._graph.n_full
+        status = self._graph.space.first_status if self._at < 0 else redeal.node_status[node]
+        self._at, self._measure = int(redeal.first[deal] + status * redeal.stride[deal]), self._measure + 1
+        self._observe("", "")
+
+    def _apply_actions(self, actions: Sequence[int]) -> None:
+        full, draws, codes = self._graph.full, self._graph.draws, self._game.data.encoding.actions
+        legal = [self._legal_actions(seat) for seat in (0, 1)]
         # Successors are sorted by the action of player 0, the action of player 1, and the draw.
-        feints = own[:, np.newaxis] % 10 + 2 * (enemy % 10)
-        chosen = tuple(self.legal(k).index(action) for k, action in enumerate(actions))
-        n = graph.draws.n[deck, feints]
-        entry = int(graph.full.entry[self.state] + n.cumsum().reshape(n.shape)[chosen] - n[chosen])
-        codes = int(own[chosen[0]]), int(enemy[chosen[1]])
-        draw = entry, deck, int(feints[chosen]), codes
-        return self._replace(draw=draw) if n[chosen] > 1 else self._resolve(draw, 0)
+        feints = codes[legal[0], np.newaxis] % 10 + 2 * (codes[legal[1]] % 10)
+        chosen, deck = tuple(map(list.index, legal, actions)), int(full.deck[self._at])
+        n = draws.n[deck, feints]
+        entry = int(full.entry[self._at] + n.cumsum().reshape(n.shape)[chosen] - n[chosen])
+        self._draw = entry, deck, int(feints[chosen]), codes[list(actions)].tolist()
+        if n[chosen] == 1:
+            self._resolve(self._draw, 0)
 
-    def returns(self) -> list[float]:
-        loss = self.tables.graph.n_values - 1
-        return {loss - 1: [1.0, -1.0], loss: [-1.0, 1.0]}.get(self.state, [0.0, 0.0])
+    def _resolve(self, draw: tuple[int, int, int, list[int]], drawn: int) -> None:
+        """Move to the successor after a draw."""
+        (entry, deck, feints, codes), draws, self._draw = draw, self._graph.draws, None
+        self._at = int(self._graph.full.after[entry + drawn])
+        cards = draws.own[deck, feints, drawn], draws.enemy[deck, feints, drawn]
+        own, enemy = (f"{code}+{card}" if code % 10 else str(code) for code, card in zip(codes, cards, strict=True))
+        self._observe(f"{own}/{enemy} ", f"{enemy}/{own} ")
 
-    def information(self, player: int) -> str:
-        return self.seen[player]
-
-    def features(self, player: int) -> np.ndarray:
-        views, features = self._views(), self.tables.encoding.features
-        row = features[views[player]] if views else np.zeros(features.shape[1])
-        return row.astype(np.float32)
-
-    def action_text(self, player: int, action: int) -> str:
-        if player != CHANCE:
-            return self.tables.encoding.action_names[action]
-        return f"{'deal' if self.draw is None else 'draw'} {action}"
+    def _observe(self, *events: str) -> None:
+        views = self._views() or ("-", "-")
+        own, enemy = (f"{self._seen[k]} {events[k]}{views[k]}" for k in (0, 1))
+        self._seen = own, enemy
 
     def _views(self) -> tuple[int, ...]:
         """Return the information states of both players, or nothing between measures and after the end."""
-        full = self.tables.graph.full
-        if not 0 <= self.state < len(full.enemy_row):
+        full = self._graph.full
+        if not 0 <= self._at < len(full.enemy_row):
             return ()
-        return int(np.searchsorted(full.ptr, self.state, side="right")) - 1, int(full.enemy_row[self.state])
+        return int(np.searchsorted(full.ptr, self._at, side="right")) - 1, int(full.enemy_row[self._at])
 
     def _deals(self) -> slice:
-        redeal = self.tables.graph.redeal
-        pair = 0 if self.state < 0 else redeal.node_pair[self.state - self.tables.graph.n_full]
+        redeal = self._graph.redeal
+        pair = 0 if self._at < 0 else redeal.node_pair[self._at - self._graph.n_full]
         return slice(*redeal.ptr[pair : pair + 2].tolist())
 
-    def _resolve(self, draw: tuple[int, int, int, tuple[int, int]], drawn: int) -> "_PunishPosition":
-        """Return the position after both actions and a draw."""
-        graph, (entry, deck, feints, codes) = self.tables.graph, draw
-        cards = graph.draws.own[deck, feints, drawn], graph.draws.enemy[deck, feints, drawn]
-        plays = [f"{code}+{card}" if code % 10 else str(code) for code, card in zip(codes, cards, strict=True)]
-        state = int(graph.full.after[entry + drawn])
-        return self._replace(state=state, draw=None)._observe(("/".join(plays), "/".join(plays[::-1])))
+    def returns(self) -> list[float]:
+        loss = self._graph.n_values - 1
+        return {loss - 1: [1.0, -1.0], loss: [-1.0, 1.0]}.get(self._at, [0.0, 0.0])
 
-    def _observe(self, events: tuple[str, str]) -> "_PunishPosition":
-        views = self._views() or ("-", "-")
-        own, enemy = (f"{self.seen[k]} {events[k]} {views[k]}".strip().replace("  ", " ") for k in (0, 1))
-        return self._replace(seen=(own, enemy))
+    def information_state_string(self, player: int) -> str:
+        return self._seen[player]
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return f"outcome {action}" if player == CHANCE else self._game.data.encoding.action_names[action]
 
 
 def import_pyspiel() -> Any:
@@ -164,13 +154,14 @@ def import_pyspiel() -> Any:
     return import_module("pyspiel")
 
 
-def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGame]) -> None:
+def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGame], methods: type) -> None:
     """Register a game with OpenSpiel.
 
     Args:
         name: Short name of the game.
         options: Parameters of the game with their default values, as strings, integers or truth values.
         describe: Function of the parameters that returns the description of the game.
+        methods: Class with the methods of states. Its method ``begin`` receives the description.
 
     Raises:
         ExtraError: If OpenSpiel is not installed.
@@ -179,112 +170,68 @@ def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGa
 
     def type_of(game: SpielGame) -> Any:
         kind = pyspiel.GameType
-        return kind(
-            short_name=name,
-            long_name=game.title,
-            dynamics=kind.Dynamics.SIMULTANEOUS if game.is_simultaneous else kind.Dynamics.SEQUENTIAL,
-            chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC if game.n_outcomes else kind.ChanceMode.DETERMINISTIC,
-            information=getattr(kind.Information, f"{'' if game.is_open else 'IM'}PERFECT_INFORMATION"),
-            utility=kind.Utility.ZERO_SUM if game.is_zero_sum else kind.Utility.GENERAL_SUM,
-            reward_model=kind.RewardModel.TERMINAL,
-            max_num_players=game.n_players,
-            min_num_players=game.n_players,
-            provides_information_state_string=True,
-            provides_information_state_tensor=False,
-            provides_observation_string=True,
-            provides_observation_tensor=True,
-            parameter_specification=options,
-        )
+        dynamics = kind.Dynamics.SIMULTANEOUS if game.is_simultaneous else kind.Dynamics.SEQUENTIAL
+        chance = kind.ChanceMode.EXPLICIT_STOCHASTIC if game.n_outcomes else kind.ChanceMode.DETERMINISTIC
+        known = getattr(kind.Information, f"{'' if game.is_open else 'IM'}PERFECT_INFORMATION")
+        utility = kind.Utility.ZERO_SUM if game.is_zero_sum else kind.Utility.GENERAL_SUM
+        rewards, n, provided = kind.RewardModel.TERMINAL, game.n_players, (True, False, True, False)
+        # Information states and observations are strings, not tensors.
+        return kind(name, game.title, dynamics, chance, known, utility, rewards, n, n, *provided, options)
 
-    class _State(pyspiel.State):  # type: ignore[misc, name-defined]
+    class _State(methods, pyspiel.State):  # type: ignore[misc, name-defined]
         def __init__(self, game: Any) -> None:
-            super().__init__(game)
-            self.position = game.description.start
+            pyspiel.State.__init__(self, game)
+            self.begin(game.description)
 
-        def current_player(self) -> Any:
-            return self.position.player
+        def is_terminal(self) -> bool:
+            return bool(self.current_player() == TERMINAL)
 
-        def is_terminal(self) -> Any:
-            return self.position.player == TERMINAL
-
-        def _legal_actions(self, player: int) -> Any:
-            return self.position.legal(player)
-
-        def chance_outcomes(self) -> Any:
-            return list(zip(self.position.legal(CHANCE), self.position.probabilities(), strict=True))
-
-        def _apply_action(self, action: int) -> None:
-            self.position = self.position.after(action)
-
-        def _apply_actions(self, actions: Sequence[int]) -> None:
-            self.position = self.position.after(*actions)
-
-        def _action_to_string(self, player: int, action: int) -> Any:
-            return self.position.action_text(player, action)
-
-        def returns(self) -> Any:
-            return self.position.returns()
-
-        def information_state_string(self, player: int | None = None) -> Any:
-            return self.position.information(self.position.player if player is None else player)
-
-        observation_string = information_state_string
+        def observation_string(self, player: int) -> Any:
+            return self.information_state_string(player)
 
         def __str__(self) -> str:
             return str(self.history_str())
 
     class _Observer:
-        def __init__(self, size: int) -> None:
-            self.tensor = np.zeros(size, dtype=np.float32)
-            self.dict = {"observation": self.tensor}
+        tensor = None
+
+        def __init__(self) -> None:
+            self.dict: dict[str, np.ndarray] = {}
 
         def set_from(self, state: _State, player: int) -> None:
-            self.tensor[:] = state.position.features(player)
+            """Do nothing, because there are no tensors."""
 
         def string_from(self, state: _State, player: int) -> Any:
-            return state.position.information(player)
+            return state.information_state_string(player)
 
     class _Game(pyspiel.Game):  # type: ignore[misc, name-defined]
         def __init__(self, parameters: dict[str, Any] | None = None) -> None:
             self.description = game = describe(**(options | (parameters or {})))
-            info = pyspiel.GameInfo(
-                num_distinct_actions=game.n_actions,
-                max_chance_outcomes=game.n_outcomes,
-                num_players=game.n_players,
-                min_utility=-game.utility,
-                max_utility=game.utility,
-                utility_sum=0.0 if game.is_zero_sum else None,
-                max_game_length=game.most_actions,
-            )
-            super().__init__(type_of(game), info, parameters or {})
+            total = 0.0 if game.is_zero_sum else None
+            info = game.n_actions, game.n_outcomes, game.n_players, -1.0, 1.0, total, game.most_actions
+            super().__init__(type_of(game), pyspiel.GameInfo(*info), parameters or {})
 
         def new_initial_state(self) -> _State:
             return _State(self)
 
         def make_py_observer(self, *_: Any) -> _Observer:
-            return _Observer(self.description.n_features)
+            return _Observer()
 
     pyspiel.register_game(type_of(describe(**options)), _Game)
 
 
 def _describe_punish(rules: str, information: str, measures: int) -> SpielGame:
     graph = GameGraph(StateSpace(true_rules(load_rules(rules)), information))
-    encoding = encode(graph.space)
-    return SpielGame(
-        title=f"Punish ({name_of(graph.space.rules)})",
-        start=_PunishPosition(_Tables(graph, encoding, measures), 0, -1),
-        n_players=2,
-        n_actions=len(encoding.actions),
-        n_outcomes=int(max(np.diff(graph.redeal.ptr).max(), graph.draws.n.max())),
-        n_features=encoding.features.shape[1],
-        most_actions=measures * graph.n_breaths,
-        is_simultaneous=True,
-    )
+    data = _PunishData(graph, encode(graph.space), measures)
+    n_actions, n_outcomes = len(data.encoding.actions), int(max(np.diff(graph.redeal.ptr).max(), graph.draws.n.max()))
+    title, most_actions = f"Punish ({name_of(graph.space.rules)})", measures * graph.n_breaths
+    return SpielGame(title, data, 2, n_actions, n_outcomes, most_actions, is_simultaneous=True)
 
 
 @cache
 def _register_punish() -> None:
-    register(NAME, {"rules": "tiny", "information": "memoryless", "measures": 100}, _describe_punish)
+    options = {"rules": "tiny", "information": "memoryless", "measures": 100}
+    register(NAME, options, _describe_punish, _PunishState)
 
 
 def load_punish(rules: str = "tiny", information: str = "memoryless", measures: int = 100) -> Any:
@@ -292,8 +239,7 @@ def load_punish(rules: str = "tiny", information: str = "memoryless", measures: 
 
     Args:
         rules: A preset's name or the path of a TOML file. The game always has the redeal of tabletop play.
-        information: Information model of the players in `spiel_policy`, and of observation tensors. Information state
-            strings do not depend on it.
+        information: Information model of the players in `spiel_policy`.
         measures: Number of measures after which an undecided game ends with utility 0.
 
     Returns:
@@ -344,7 +290,7 @@ def spiel_policy(game: Any, player: Any, enemy: Any = None) -> Any:
     import_pyspiel()
     from open_spiel.python import policy
 
-    space = game.description.start.tables.graph.space
+    space = game.description.data.graph.space
     policies = [policy_of(each, space) for each in (player, player if enemy is None else enemy)]
 
     class PlayerPolicy(policy.Policy):  # type: ignore[misc]

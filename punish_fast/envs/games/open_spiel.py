@@ -2,15 +2,12 @@
 
 In games with simultaneous decisions, players decide one after another without seeing each other's decisions. An
 information state string is the text of `Game.known_to`, followed by the player to move. It does not contain past states
-that no longer matter, so games with hidden cards have imperfect recall. The observation tensor of a player who is not
-to move contains zeros.
+that no longer matter, so games with hidden cards have imperfect recall.
 """
 
 import inspect
 from functools import cache, partial
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from punish_fast.envs.open_spiel import TERMINAL, SpielGame, import_pyspiel, register
 from punish_fast.games.contract import Game, VectorChanceGame
@@ -20,64 +17,52 @@ from punish_fast.games.registry import entry_of, make_game, vector_game
 _MOST_ACTIONS = 10_000
 
 
-class _GamePosition(NamedTuple):
-    """State of a game."""
+class _GameState:
+    """Methods of OpenSpiel for a state of a game."""
 
-    game: Game
-    state: Any
-
-    def __deepcopy__(self, memo: object) -> "_GamePosition":
-        return self
+    def begin(self, game: SpielGame) -> None:
+        self._game, self._now = game, game.data.initial()
 
     @property
-    def player(self) -> int:
-        return TERMINAL if self.game.is_terminal(self.state) else self.game.player(self.state)
+    def _rules(self) -> Game:
+        rules: Game = self._game.data
+        return rules
 
-    def legal(self, player: int) -> list[int]:
-        return list(self.game.actions(self.state)) if player == self.player else []
+    def current_player(self) -> int:
+        return TERMINAL if self._rules.is_terminal(self._now) else self._rules.player(self._now)
 
-    def probabilities(self) -> list[float]:
-        return [float(p) for p in self.game.probabilities(self.state)]
+    def _legal_actions(self, player: int) -> list[int]:
+        return list(self._rules.actions(self._now)) if player == self.current_player() else []
 
-    def after(self, *actions: int) -> "_GamePosition":
-        return self._replace(state=self.game.apply(self.state, actions[0]))
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        shares = [float(p) for p in self._rules.probabilities(self._now)]
+        return list(zip(self._rules.actions(self._now), shares, strict=True))
+
+    def _apply_action(self, action: int) -> None:
+        self._now = self._rules.apply(self._now, action)
 
     def returns(self) -> list[float]:
-        return [float(value) for value in self.game.returns(self.state)]
+        return [float(value) for value in self._rules.returns(self._now)]
 
-    def information(self, player: int) -> str:
-        state = self.state if player < 0 else self.game.known_to(self.state, player)
-        return f"{self.game.text(state)} {self.player}"
+    def information_state_string(self, player: int) -> str:
+        return f"{self._rules.text(self._rules.known_to(self._now, player))} {self.current_player()}"
 
-    def features(self, player: int) -> np.ndarray:
-        if player != self.player:
-            return np.zeros(self.game.n_features, dtype=np.float32)
-        return self.game.features(self.game.known_to(self.state, player))
-
-    def action_text(self, player: int, action: int) -> str:  # noqa: ARG002 - a state has one player to move
-        return self.game.action_text(self.state, action)
+    def _action_to_string(self, player: int, action: int) -> str:  # noqa: ARG002 - a state has one player to move
+        return self._rules.action_text(self._now, action)
 
 
 def _describe(name: str, **options: Any) -> SpielGame:
     game = make_game(name, options)
-    return SpielGame(
-        title=game.variant_text(),
-        start=_GamePosition(game, game.initial()),
-        n_players=game.n_players,
-        n_actions=game.n_actions,
-        n_outcomes=game.n_actions if isinstance(vector_game(game), VectorChanceGame) else 0,
-        n_features=game.n_features,
-        most_actions=_MOST_ACTIONS,
-        is_open=game.is_open,
-        is_zero_sum=game.is_zero_sum,
-    )
+    n_outcomes = game.n_actions if isinstance(vector_game(game), VectorChanceGame) else 0
+    known = {"is_open": game.is_open, "is_zero_sum": game.is_zero_sum}
+    return SpielGame(game.variant_text(), game, game.n_players, game.n_actions, n_outcomes, _MOST_ACTIONS, **known)
 
 
 @cache
 def _register(name: str) -> str:
     options = inspect.signature(entry_of(name).variant_of).parameters.values()
     short = f"punish_fast_{name.replace('-', '_')}"
-    register(short, {each.name: each.default for each in options}, partial(_describe, name))
+    register(short, {each.name: each.default for each in options}, partial(_describe, name), _GameState)
     return short
 
 
