@@ -8,15 +8,18 @@ win and loss.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from punish_fast.arena.built_in_players import person_of
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.explain.why import Explainer, Explanation
-from punish_fast.play.game_data import rows_of_state
+from punish_fast.play.game_data import rows_of_state, view_of
 from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, PlaySession
-from punish_fast.punish.codes import State, from_decimal, indices_of
+from punish_fast.punish.codes import State, action_name, from_decimal, indices_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.games import Choices
 
@@ -65,6 +68,29 @@ def verdict_on(explainer: Explainer, question: Question, action: int) -> Verdict
     value = next(reason.value for reason in explanation.reasons if reason.action == action)
     loss = explainer.scale.share(explanation.reasons[0].value - value)
     return Verdict(question, explanation, action, loss)
+
+
+def question_report(explainer: Explainer, presentation: PunishPresentation, question: Question) -> dict[str, Any]:
+    """Return a question as a JSON-like object, with the value of each action, from 0 for a loss to 1 for a win."""
+    space, solution = explainer.data.space, explainer.solution
+    view, scale = view_of(space, question.state), explainer.scale
+    shares = [scale.share(q - scale.worst) for q in solution.q[rows_of_state(space, question.state)].tolist()]
+    shown = presentation.view(view)
+    return {
+        "state": shown["state"],
+        "words": shown["words"],
+        "view": shown,
+        "actions": [
+            {"action": action, "name": action_name(action), "value": share}
+            for action, share in zip(view.actions, shares, strict=True)
+        ],
+        "best": int(space.action[solution.choice[space.index(question.state)]]),
+        "loss": question.stake,
+        "game": question.game,
+        "player": question.player,
+        "person": person_of(question.player or ""),
+        "played": question.played,
+    }
 
 
 def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int | None = None) -> list[Question]:

@@ -16,7 +16,7 @@ from punish_fast.mdp.objectives.solver import SWEEPS
 from punish_fast.play.explain.coach import win_solution
 from punish_fast.play.explain.review import Judge, chances_of, review
 from punish_fast.play.explain.why import Explainer, explainer_of
-from punish_fast.play.game_data import GameData, View, rows_of_state, shared_data, view_of
+from punish_fast.play.game_data import GameData, View, rows_of_state, shared_data
 from punish_fast.play.punish.match import MATCH, PunishMatch, play_ahead
 from punish_fast.play.punish.moves import card_of
 from punish_fast.play.punish.presentation import PunishPresentation
@@ -280,30 +280,10 @@ class PunishPlayer(Player, ServedPlayer):
 
     def _posed(self, explainer: Explainer, questions: list[Question]) -> dict[str, Any]:
         """Return questions as a JSON-like object with ``rules`` and ``positions``."""
-        posed = [self._question(explainer, question) for question in questions]
-        return {"rules": self.presentation.rules(), "positions": posed}
+        from punish_fast.play.punish.practice import question_report
 
-    def _question(self, explainer: Explainer, question: Question) -> dict[str, Any]:
-        """Return a question with the value of each action, from 0 for a loss to 1 for a win."""
-        space, solution = explainer.data.space, explainer.solution
-        view, scale = view_of(space, question.state), explainer.scale
-        shares = [scale.share(q - scale.worst) for q in solution.q[rows_of_state(space, question.state)].tolist()]
-        shown = self.presentation.view(view)
-        return {
-            "state": shown["state"],
-            "words": shown["words"],
-            "view": shown,
-            "actions": [
-                {"action": action, "name": action_name(action), "value": share}
-                for action, share in zip(view.actions, shares, strict=True)
-            ],
-            "best": int(space.action[solution.choice[space.index(question.state)]]),
-            "loss": question.stake,
-            "game": question.game,
-            "player": question.player,
-            "person": person_of(question.player or ""),
-            "played": question.played,
-        }
+        posed = [question_report(explainer, self.presentation, question) for question in questions]
+        return {"rules": self.presentation.rules(), "positions": posed}
 
     def values(self, decimal: int) -> dict[str, Any]:
         """Return values and policy in a state as a JSON-like object. For a strategy, ``v`` and ``q`` are None."""
