@@ -172,7 +172,7 @@ def test_w_explains_why_a_move_is_best(table):
     evening = Evening(table, seats, in_order("w", typed(worst), "w", "q"), coach=coach)
     with pytest.raises(LeaveError):
         evening.terminal.play()
-    assert f"Best: {action_name(found.reasons[0].action)}, which wins " in evening.text
+    assert f"Best against bot: {action_name(found.reasons[0].action)}, which wins " in evening.text
     for action in (found.reasons[0].action, worst):
         assert found.contrast(action) in evening.text
     alone = Evening(table, seats, in_order("w", "q"))

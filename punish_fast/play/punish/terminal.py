@@ -125,7 +125,8 @@ class PunishTerminal:
         found = self._explanation(self.coach, view)
         best = found.reasons[0]
         because = found.contrast(best.action if picked is None else picked)
-        self.screen.say(f"Best: {action_name(best.action)}, which {found.scale.sentence(best.value)}. {because}")
+        told = f"Best against {self.coach.name}: {action_name(best.action)}, which {found.scale.sentence(best.value)}."
+        self.screen.say(f"{told} {because}")
 
     def _explanation(self, coach: Coach, view: View) -> Explanation:
         return Explainer(self.data, coach.enemy, coach.solution).explain(view.state)

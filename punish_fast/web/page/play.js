@@ -395,7 +395,7 @@ function advice(coach, enemy) {
       h("span", { class: "number" }, percent(entry[key])),
     ]);
   return [
-    h("h3", {}, "Your chance of winning with each move"),
+    h("h3", {}, `Your chance of winning against ${enemy} with each move`),
     h("div", { class: "advice" }, bars(coach.chances, "win", "bar")),
     coach.chances.length > 1 && why,
     h("h3", {}, `What ${enemy} may do`),
