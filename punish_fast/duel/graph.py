@@ -148,28 +148,6 @@ class GameGraph(Outline, LayeredGraph):
         reach[numbers] = p
         return reach
 
-    def measures(self, own: Policy, enemy: Policy) -> Iterator[tuple[int, Redeal, np.ndarray, np.ndarray]]:
-        """Divide the nodes into parts after which each player has one policy during the measure.
-
-        Yields:
-            Index of a public state, deals after its nodes, and both policies, float64 ``[n_rows]`` each. If no policy
-            depends on the public state, there is one part with all nodes. The part with index 0 is the last.
-
-        Raises:
-            PublicStateError: If a policy depends on public states that do not divide the nodes of this graph.
-        """
-        if not isinstance(own, PublicPolicy) and not isinstance(enemy, PublicPolicy):
-            yield 0, self.redeal, own, enemy
-            return
-        own_policies, enemy_policies = (
-            p.by_index(self.public) if isinstance(p, PublicPolicy) else [p] * len(self.public) for p in (own, enemy)
-        )
-        for index in reversed(range(len(self.public))):
-            nodes = self.nodes_after(index)
-            if index == 0 or len(nodes):
-                redeal = self.redeal._replace(**{name: getattr(self.redeal, name)[nodes] for name in _OF_NODES})
-                yield index, redeal, own_policies[index], enemy_policies[self.public.mirror[index]]
-
     def nodes_after(self, index: int) -> np.ndarray:
         """Return the nodes with a public state, int64 ``[n]``."""
         return np.flatnonzero(self.node_public == index)
@@ -200,7 +178,7 @@ class GameGraph(Outline, LayeredGraph):
             [0.5, 2.1155]
         """
         out = np.empty((self.n_nodes, v.shape[1]))
-        for index, redeal, *policies in self.measures(own_policy, enemy_policy):
+        for index, redeal, *policies in self._measures(own_policy, enemy_policy):
             args = (self.full, self.draws, (self.state_ptr, self.action), tuple(policies), v)
             for number in reversed(range(self.n_breaths)):
                 self.for_states(number, _passes.back_up_full, *args)
@@ -291,10 +269,22 @@ class GameGraph(Outline, LayeredGraph):
         Returns:
             Reach probabilities of the nodes after the measure, float64 ``[n_nodes]``, and probabilities of a win and of
             a loss in each breath, float64 ``[n_breaths, 2]``.
+
+        Raises:
+            PublicStateError: If a policy depends on public states that do not divide the nodes of this graph.
+
+        Examples:
+            >>> from punish_fast import GameGraph, StateSpace, load_rules, uniform_policy
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> uniform = uniform_policy(graph.space)
+            >>> nodes, _ = graph.play_measure(uniform, uniform)
+            >>> again, ends = graph.play_measure(uniform, uniform, nodes)
+            >>> round(float(nodes.sum()), 4), ends.round(4).tolist()
+            (0.2571, [[0.0551, 0.0551], [0.0404, 0.0404]])
         """
         nodes, ends = np.zeros(self.n_nodes), np.zeros((self.n_breaths, 2))
         full = np.zeros(self.n_full)
-        for index, redeal, own_policy, enemy_policy in self.measures(own, enemy):
+        for index, redeal, own_policy, enemy_policy in self._measures(own, enemy):
             if reach is None:
                 dealt = self.initial_reach if index == 0 else self.initial_reach[:0]
             else:
@@ -306,6 +296,28 @@ class GameGraph(Outline, LayeredGraph):
                 after, ended = self.propagate_reach(own_policy, enemy_policy, full)
                 nodes, ends = nodes + after, ends + ended
         return nodes, ends
+
+    def _measures(self, own: Policy, enemy: Policy) -> Iterator[tuple[int, Redeal, np.ndarray, np.ndarray]]:
+        """Divide the nodes into parts after which each player has one policy during the measure.
+
+        Yields:
+            Index of a public state, deals after its nodes, and both policies, float64 ``[n_rows]`` each. If no policy
+            depends on the public state, there is one part with all nodes. The part with index 0 is the last.
+
+        Raises:
+            PublicStateError: If a policy depends on public states that do not divide the nodes of this graph.
+        """
+        if not isinstance(own, PublicPolicy) and not isinstance(enemy, PublicPolicy):
+            yield 0, self.redeal, own, enemy
+            return
+        own_policies, enemy_policies = (
+            p.by_index(self.public) if isinstance(p, PublicPolicy) else [p] * len(self.public) for p in (own, enemy)
+        )
+        for index in reversed(range(len(self.public))):
+            nodes = self.nodes_after(index)
+            if index == 0 or len(nodes):
+                redeal = self.redeal._replace(**{name: getattr(self.redeal, name)[nodes] for name in _OF_NODES})
+                yield index, redeal, own_policies[index], enemy_policies[self.public.mirror[index]]
 
     def _cut(self, number: int) -> Parts:
         """Divide states by revealed cards if the model remembers these cards, so that parts share no successors."""
