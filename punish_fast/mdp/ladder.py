@@ -141,8 +141,7 @@ def rungs() -> Iterator[Rung]:
     yield Rung("policy iteration for gains", gains.Gains, gains.improve_gains)
     yield Rung("fractions for gains", gains.Gains, gains.use_fractions_for_gains)
     yield Rung("stationary weights", gains.Gains, gains.weigh_states)
-    run = partial(gains.sweep_gains, is_further=True)
-    yield Rung("further sweeps within end components", gains.Gains, run)
+    yield Rung("further sweeps within end components", gains.Gains, partial(gains.sweep_gains, is_further=True))
 
 
 @cache

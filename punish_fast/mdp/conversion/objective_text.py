@@ -220,7 +220,9 @@ def solve_objective(
         "RF": lambda: total_reward(mdp, goal, best, tolerance),
         "RC": lambda: cumulative_reward(mdp, steps, best, tolerance),
         "RI": lambda: reward_at_step(mdp, steps or 0, best),
-        "RS": lambda: _average(mdp, best, tolerance),
+        "RS": lambda: bounded(
+            (g := average_reward(mdp, tolerance, maximize=best)).gain, g.error_bound, g.choice, g.rows
+        ),
         "R": lambda: solve(mdp, factor, tolerance=tolerance, maximize=best),
     }
     if (path := objective.path.replace("LRA", "S")) in solvers:
@@ -228,11 +230,6 @@ def solve_objective(
     if steps is not None:
         return reach_within(mdp, goal, steps, best, avoid)
     return reach_probability(mdp, goal, best, avoid, tolerance)
-
-
-def _average(mdp: MDP, maximize: bool, tolerance: float) -> BoundedValues:
-    found = average_reward(mdp, tolerance, maximize=maximize)
-    return bounded(found.gain, found.error_bound, found.choice, found.rows)
 
 
 def _path(text: str, path: str, kind: str) -> dict[str, str | None]:

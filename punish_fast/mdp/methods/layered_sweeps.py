@@ -12,7 +12,7 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError, positive_terminals, terminal_values
-from punish_fast.mdp.graph.end_components import Quotient, collapsed
+from punish_fast.mdp.graph.end_components import collapsed
 from punish_fast.mdp.graph.qualitative import endless_error
 from punish_fast.mdp.methods.value_iteration import Jacobi, Layered
 from punish_fast.mdp.model.limits import GENERAL_METHODS, JACOBI, PRECISION, SolveError, SolverOptions
@@ -79,17 +79,25 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
             raise
         return Unsolved(str(error))
     if iteration.endless is not None:
-        quotient, problem = _collapsed(problem, iteration.endless)
+        if problem.policy is not None:
+            raise endless_error(iteration.endless, problem.mdp.names, of_policy=True)
+        if not isinstance(problem.mdp, MDP):
+            told = f"from {iteration.endless.sum():,} states play might never end"
+            raise SolveError(f"discount: {told}; without a tensor in memory, the discount must be below 1")
+        quotient = collapsed(problem.mdp, iteration.endless, pays=problem.objective == "discounted")
+        # Values of the quotient cannot be saved, because its states are sets of states.
+        limits, initial_values = replace(problem.limits, save=None), problem.initial_values
+        initial_values = None if initial_values is None else initial_values[quotient.first]
+        problem = replace(problem, mdp=quotient.mdp, limits=limits, initial_values=initial_values)
         iteration = _begin(problem)
         if iteration.endless is not None:
             if problem.hands_over:
                 return Unsolved("runs with rewards might not end")
             raise endless_error(iteration.endless[quotient.number], quotient.original.names)
-    goal, limits = problem.goal, problem.limits
+    mdp, goal, limits = problem.mdp, problem.goal, problem.limits
     if not iteration.contraction.is_known and not problem.hands_over:
         option = "sweeps" if goal is None else "method" if problem.method == JACOBI else "discount"
-        is_stored = isinstance(problem.mdp, MDP)
-        cure = "use layered with a tolerance" if is_stored else "without a tensor, use a discount below 1"
+        cure = "use layered with a tolerance" if isinstance(mdp, MDP) else "without a tensor, use a discount below 1"
         raise SolveError(f"{option}: play may be too long for sweeps alone; {cure}")
     limit = limits.max_sweeps if problem.sweeps is None else problem.sweeps
     for n_done in range(1, (min(limit, _PATIENCE) if problem.hands_over else limit) + 1):
@@ -98,7 +106,7 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
         iteration.log.seconds.append(time.perf_counter() - begin)
         limits.progress(n_done, bound)
         if limits.save is not None:
-            limits.save(iteration.v[: problem.mdp.n_states])
+            limits.save(iteration.v[: mdp.n_states])
         is_reached = goal is not None and (bound <= goal or iteration.is_at_floor)
         if is_reached or limits.is_over:
             break
@@ -114,20 +122,6 @@ def _begin(problem: Layers) -> Layered | Jacobi:
     if problem.method == JACOBI:
         return Jacobi(mdp, discount, payoff)
     return Layered(mdp, discount, payoff, problem.initial_values, problem.policy)
-
-
-def _collapsed(problem: Layers, endless: np.ndarray) -> tuple[Quotient, Layers]:
-    """Collapse end components without rewards. ``endless`` marks the states from which a run can last forever."""
-    if problem.policy is not None:
-        raise endless_error(endless, problem.mdp.names, of_policy=True)
-    if not isinstance(problem.mdp, MDP):
-        told = f"from {endless.sum():,} states play might never end"
-        raise SolveError(f"discount: {told}; without a tensor in memory, the discount must be below 1")
-    quotient = collapsed(problem.mdp, endless, pays=problem.objective == "discounted")
-    # Values of the quotient cannot be saved, because its states are sets of states.
-    limits, initial_values = replace(problem.limits, save=None), problem.initial_values
-    initial_values = None if initial_values is None else initial_values[quotient.first]
-    return quotient, replace(problem, mdp=quotient.mdp, limits=limits, initial_values=initial_values)
 
 
 def _closed(iteration: Layered | Jacobi, problem: Layers, bound: float) -> tuple[Exact, bool]:

@@ -109,8 +109,7 @@ def stay_probability(
     unsafe = ~columns_of(mdp, "safe", safe, terminals=True)
     if n_steps is None:
         whole, limits = normalized(mdp.expanded()), limits_of(tolerance, {})
-        problem = Probability(whole, unsafe, np.zeros_like(unsafe), limits, not maximize)
-        found = climb(problem)
+        found = climb(problem := Probability(whole, unsafe, np.zeros_like(unsafe), limits, not maximize))
         is_exact = problem.is_exact
     else:
         found = reach_within(mdp, unsafe, n_steps, not maximize)
@@ -246,9 +245,8 @@ def _stepped(mdp: MDP, n_steps: int, maximize: bool, worth: np.ndarray) -> Bound
 
 def _never_paid(mdp: MDP) -> np.ndarray:
     """Return the columns from which some policy never collects a reward, bool ``[n_columns]``."""
-    pays, is_stuck = mdp.reward > 0, np.zeros(mdp.n_columns, dtype=bool)
-    is_stuck[: mdp.n_states] = count_rows(mdp, ~pays) == 0
-    return TransitionGraph(mdp).may_avoid(is_stuck, pays)
+    is_stuck = np.pad(count_rows(mdp, mdp.reward <= 0) == 0, (0, len(mdp.terminal_reward)))
+    return TransitionGraph(mdp).may_avoid(is_stuck, mdp.reward > 0)
 
 
 def _without_rewards(mdp: MDP) -> MDP:
