@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from punish_fast.duel.batch import GameBatch
     from punish_fast.duel.evaluation import Duel, SimulationResult, head_to_head, simulate
     from punish_fast.duel.graph import DuelError, GameGraph
+    from punish_fast.duel.public_states import PublicPolicy, PublicStateError, PublicStates
     from punish_fast.enemies.counts import Counts, count_choices
     from punish_fast.enemies.parless import parless
     from punish_fast.equilibrium.exploitation.best_response import Exploiter, best_response
     from punish_fast.equilibrium.exploitation.bracket import BracketResult, bracket
+    from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium, likely_public_states
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.mdp.conversion.objective_text import NamedProcess
     from punish_fast.mdp.model.comparison import compare_solutions
@@ -75,15 +77,16 @@ __all__ += ["reach_probability", "solve", "total_reward", "validate"]
 __all__ += ["BotView", "Counts", "Player", "PolicyPlayer", "count_choices", "parless", "policy_from_function"]
 __all__ += ["policy_of_table", "table_of_policy", "to_finer_model", "uniform_policy"]
 # Duels, best responses and equilibria
-__all__ += ["BracketResult", "Duel", "Equilibrium", "Exploiter", "GameBatch", "GameGraph", "SimulationResult"]
-__all__ += ["Standing", "Tournament", "best_response", "bracket", "head_to_head", "rank", "round_robin", "simulate"]
+__all__ += ["BracketResult", "Duel", "Equilibrium", "Exploiter", "GameBatch", "GameGraph", "PublicEquilibrium"]
+__all__ += ["PublicPolicy", "PublicStates", "SimulationResult", "Standing", "Tournament", "best_response", "bracket"]
+__all__ += ["head_to_head", "likely_public_states", "rank", "round_robin", "simulate"]
 # Files
 __all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]
 __all__ += ["export_punish_umb", "import_notebook", "import_umb", "load", "save", "save_policy", "to_frame"]
 # Errors
 __all__ += ["ArgumentError", "DuelError", "ExtraError", "InformationError", "OutputError", "PlayerError"]
-__all__ += ["PunishFastError", "ReadError", "RulesError", "StateError", "StrategyError", "TournamentError"]
-__all__ += ["WriteError"]
+__all__ += ["PublicStateError", "PunishFastError", "ReadError", "RulesError", "StateError", "StrategyError"]
+__all__ += ["TournamentError", "WriteError"]
 
 # `policy_of` accepts names and files of players after this module is imported.
 import_later["policy_of"] = f"{__name__}.arena.players"

@@ -49,7 +49,7 @@ TOPICS = (
         GAME,
         "Exact and simulated results of duels, the strongest opponents of a policy, and approximate equilibria.",
         "GameGraph head_to_head Duel simulate SimulationResult round_robin Tournament rank Standing best_response "
-        "Exploiter bracket BracketResult Equilibrium",
+        "Exploiter bracket BracketResult Equilibrium PublicStates likely_public_states PublicPolicy PublicEquilibrium",
     ),
     Topic(
         "other-games",
@@ -81,6 +81,7 @@ TOPICS = (
         "Errors of the package are subclasses of `PunishFastError`. `ModelError` is described on the page about the "
         "[model](mdp-model.md), `SolveError` and `PolicyError` on the page about [solvers](mdp-solvers.md).",
         "PunishFastError ArgumentError RulesError StateError InformationError StrategyError PlayerError DuelError "
+        "PublicStateError "
         "TournamentError ReadError WriteError OutputError ExtraError",
     ),
     Topic(

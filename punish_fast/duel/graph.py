@@ -149,7 +149,21 @@ class GameGraph(Outline, LayeredGraph):
         return reach
 
     def nodes_after(self, index: int) -> np.ndarray:
-        """Return the nodes with a public state, int64 ``[n]``."""
+        """Return the nodes with a public state.
+
+        Args:
+            index: Index of the public state in ``public``.
+
+        Returns:
+            int64 ``[n]``, indices of nodes, from 0 to ``n_nodes - 1``.
+
+        Examples:
+            >>> from punish_fast import GameGraph, PublicStates, StateSpace, load_rules
+            >>> public = PublicStates([[0, 1, 0, 1, 0, 0, 0]])  # a rush and a strike are left, both in the deck
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")), public=public)
+            >>> [len(graph.nodes_after(index)) for index in range(len(public))]
+            [7, 1]
+        """
         return np.flatnonzero(self.node_public == index)
 
     def back_up(self, own_policy: Policy, enemy_policy: Policy, v: np.ndarray) -> np.ndarray:

@@ -44,7 +44,7 @@ class PublicStates:
             PublicStateError: If a public state is repeated, or its mirrored public state is missing.
 
         Examples:
-            >>> from punish_fast.duel.public_states import PublicStates
+            >>> from punish_fast import PublicStates
             >>> PublicStates([[1, 0, 0, 1, 0, 0, 1], [1, 0, 0, 1, 0, 1, 0]]).mirror.tolist()
             [0, 2, 1]
         """
@@ -61,11 +61,41 @@ class PublicStates:
         return len(self.rows) + 1
 
     def indices_of(self, other: "PublicStates") -> np.ndarray:
-        """Return the index in this list for each index of another list, int64 ``[n]``. Missing states have index 0."""
+        """Return the index in this list for each index of another list.
+
+        Args:
+            other: Other public states.
+
+        Returns:
+            int64 ``[len(other)]``, 0 for public states that are missing in this list.
+
+        Examples:
+            >>> from punish_fast import PublicStates
+            >>> states = PublicStates([[1, 0, 0, 1, 0, 1, 1], [0, 0, 0, 2, 0, 1, 1]])
+            >>> states.indices_of(PublicStates([[0, 0, 0, 2, 0, 1, 1]])).tolist()
+            [0, 2]
+        """
         return np.append(0, self._find(other.rows))
 
     def find(self, own: np.ndarray, enemy: np.ndarray, deck: np.ndarray) -> np.ndarray:
-        """Return the indices of public states, int64 ``[n]``, given counts of cards, int64 ``[n, 5]`` each."""
+        """Return the indices of public states.
+
+        Args:
+            own: int64 ``[n, 5]``, counts of the cards in the player's kept hand.
+            enemy: int64 ``[n, 5]``, counts of the cards in the enemy's kept hand.
+            deck: int64 ``[n, 5]``, counts of the cards in the deck.
+
+        Returns:
+            int64 ``[n]``, 0 for public states that are not listed.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast import PublicStates
+            >>> guard, strike, empty = np.eye(5, dtype=int)[[0]], np.eye(5, dtype=int)[[3]], np.zeros((1, 5), dtype=int)
+            >>> states = PublicStates([[1, 0, 0, 1, 0, 1, 1]])
+            >>> states.find(guard, strike, empty).tolist(), states.find(guard, empty, strike).tolist()
+            ([1], [0])
+        """
         return self._find(np.column_stack([own + enemy + deck, own.sum(axis=1), enemy.sum(axis=1)]))
 
     def _find(self, rows: np.ndarray) -> np.ndarray:
@@ -100,6 +130,15 @@ class PublicPolicy:
 
         Raises:
             PublicStateError: If there is not one policy for each index.
+
+        Examples:
+            >>> from punish_fast import GameGraph, Player, PublicPolicy, PublicStates, StateSpace, head_to_head
+            >>> from punish_fast import load_rules, uniform_policy
+            >>> space, public = StateSpace(load_rules("tiny")), PublicStates([[0, 1, 0, 1, 0, 0, 0]])
+            >>> naive = Player("naive").policy(space)
+            >>> policy = PublicPolicy(public, [naive, uniform_policy(space)])
+            >>> head_to_head(GameGraph(space, public=public), policy, "naive").win_probability < 0.5
+            True
         """
         if len(policies) != len(states):
             raise PublicStateError(f"policies: {len(policies)} policies for {len(states)} indices of public states")
@@ -112,8 +151,20 @@ class PublicPolicy:
     def by_index(self, states: PublicStates) -> Sequence[np.ndarray]:
         """Return the policy for each index of a longer list of public states.
 
+        Args:
+            states: Public states.
+
+        Returns:
+            Policies, float64 ``[n_rows]`` each.
+
         Raises:
             PublicStateError: If a public state of this policy is missing in ``states``.
+
+        Examples:
+            >>> from punish_fast import PublicPolicy, PublicStates
+            >>> policy = PublicPolicy(PublicStates(), ["first"])
+            >>> policy.by_index(PublicStates([[0, 1, 0, 1, 0, 0, 0]]))
+            ['first', 'first']
         """
         missing = np.flatnonzero(states.indices_of(self.states)[1:] == 0)
         if len(missing):

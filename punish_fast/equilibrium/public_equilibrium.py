@@ -41,6 +41,12 @@ def likely_public_states(graph: GameGraph, policy: np.ndarray, n: int) -> Public
 
     Returns:
         Reachable public states, most likely first.
+
+    Examples:
+        >>> from punish_fast import GameGraph, StateSpace, likely_public_states, load_rules, uniform_policy
+        >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+        >>> likely_public_states(graph, uniform_policy(graph.space), 2).rows.tolist()
+        [[0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0, 0]]
     """
     whole = GameGraph(graph.space, public=every_public_state(graph.space.layout))
     visits = np.bincount(whole.node_public, _visits(whole, policy, policy), minlength=len(whole.public))
@@ -57,8 +63,8 @@ class PublicEquilibrium:
 
     Attributes:
         graph: Graph of the game, with public states.
-        order: Index of every public state with nodes, in the order of a sweep. Of two mirrored public states, which are
-            learned together, only the first is contained.
+        order: Indices of public states, in the order of a sweep. Mirrored public states are learned together, so only
+            one of them is listed.
     """
 
     def __init__(self, graph: GameGraph, base: np.ndarray, share: float = 0.9) -> None:
@@ -67,7 +73,18 @@ class PublicEquilibrium:
         Args:
             graph: Graph of the game, with public states.
             base: Strategy, float64 ``[n_rows]``.
-            share: Share of games against a best response, from 0 to 1, but not 0.
+            share: Share of games against a best response, above 0 and at most 1.
+
+        Examples:
+            >>> from punish_fast import GameGraph, PublicEquilibrium, StateSpace, bracket, likely_public_states
+            >>> from punish_fast import load_rules, uniform_policy
+            >>> plain = GameGraph(StateSpace(load_rules("tiny")))
+            >>> base = uniform_policy(plain.space)
+            >>> graph = GameGraph(plain.space, public=likely_public_states(plain, base, 2))
+            >>> learner = PublicEquilibrium(graph, base)
+            >>> learner.sweep(20)
+            >>> bracket(graph, learner.policy, 0.01).upper < bracket(graph, base, 0.01).lower
+            True
         """
         self.graph, self._share = graph, share
         mirror = graph.public.mirror
@@ -88,7 +105,19 @@ class PublicEquilibrium:
         return PublicPolicy(self.graph.public, list(self._policies))
 
     def sweep(self, iterations: int) -> None:
-        """Learn all strategies again."""
+        """Learn all strategies again.
+
+        Args:
+            iterations: Number of iterations for each public state.
+
+        Examples:
+            >>> from punish_fast import GameGraph, PublicEquilibrium, StateSpace, load_rules, uniform_policy
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> learner = PublicEquilibrium(graph, uniform_policy(graph.space))
+            >>> learner.sweep(2)
+            >>> len(learner.policy.states)
+            1
+        """
         for index in self.order:
             self.learn(index, iterations)
 
@@ -98,6 +127,14 @@ class PublicEquilibrium:
         Args:
             index: Index of the public state.
             iterations: Number of iterations.
+
+        Examples:
+            >>> from punish_fast import GameGraph, PublicEquilibrium, StateSpace, load_rules, uniform_policy
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> learner = PublicEquilibrium(graph, uniform_policy(graph.space))
+            >>> learner.learn(0, 2)
+            >>> len(learner.policy[0]) == len(graph.action)
+            True
         """
         seats = [self._seat(k) for k in dict.fromkeys([index, int(self.graph.public.mirror[index])])]
         for seat, partner in zip(seats, reversed(seats), strict=True):

@@ -190,7 +190,7 @@ class RegretIteration:
         self.reach = Reach(graph, has_response=response is not None)
         self.strategy = np.empty(n_rows)
         self.enemy = self.strategy if response is None else np.empty(n_rows)
-        # Returns the strategy that the enemy mixes with the response, or None for the player's own strategy.
+        # Function that returns the strategy that the enemy mixes with the response. By default, the player's strategy.
         self.partner: Callable[[], np.ndarray] | None = None
         # R and C (``_reach.py``) of each information state in the last iteration
         self.state_reach = np.zeros((len(graph.state_ptr) - 1, 2))
