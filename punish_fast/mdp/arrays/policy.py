@@ -25,6 +25,8 @@ from punish_fast.runtime.parallel import for_chunks
 SUM_TOLERANCE = 1e-9
 # Differences up to this fraction of the largest absolute state value count as ties.
 TIE = 1e-12
+# Number of rows that one thread can compare while other threads start.
+_LEAST_WORK = 100_000
 
 
 # Error message for masked arrays, which are refused because NumPy would use the masked numbers.
@@ -73,7 +75,7 @@ def first_best(
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
     v = best_values(state_ptr, q) if v is None else v
     tie = min(TIE * max(float(v.max(initial=0)), -float(v.min(initial=0))), largest_tie)
-    for_chunks(_policy.choose_first, state_ptr, state_ptr, q, tie, choice)
+    for_chunks(_policy.choose_first, state_ptr, state_ptr, q, tie, choice, alone=len(q) < _LEAST_WORK)
     return choice
 
 

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.runtime.parallel import cumulated, for_chunks
@@ -54,8 +55,8 @@ def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
 
 def first_marked(state_ptr: np.ndarray, marked: np.ndarray) -> np.ndarray:
     """Return the first marked row of each state, int64 ``[n_states]``. Every state must have one."""
-    rows = np.flatnonzero(marked)
-    return rows[np.searchsorted(rows, state_ptr[:-1])]
+    # Without state values, no rows tie.
+    return first_best(state_ptr, marked.astype(np.float64), np.empty(0))
 
 
 class Restriction(NamedTuple):

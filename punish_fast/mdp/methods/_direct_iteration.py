@@ -76,7 +76,7 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
         # Sweep for as long as an elimination takes, unless the number of changes no longer decreases.
         n_last, spent = n + 1, cost
         while 0 < n_changed < n_last and spent < work:
-            # Sweeps over the policy's rows read about as many entries as a sweep over all rows.
+            # Together, these sweeps over the policy's rows cost about the same as a sweep over all rows.
             for _ in range(len(q) // n):
                 for state in range(n):
                     v[state] = _row_value(tensor, discount, v, np.uint64(choice[state]))

@@ -6,7 +6,7 @@ multiplications, so computing the order takes little time. Rows are stored from 
 states whose successors have known values are left out. Before each evaluation, sweeps improve the policy for about as
 long as the elimination takes. They update all states in place, alternately in ascending and descending order, so that
 values propagate through a whole corridor in one sweep. Between two sweeps over all rows, several sweeps over the
-policy's rows read about as many entries. This saves eliminations if the chain mixes fast.
+policy's rows read a similar number of entries. This saves eliminations if the chain mixes fast.
 
 **Error bound.** Let ``g`` be the discount, and let
 
