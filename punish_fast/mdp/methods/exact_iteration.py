@@ -159,9 +159,8 @@ class Rows:
 
     def best(self, values: np.ndarray) -> np.ndarray:
         """Return the row with the largest of ``values`` in each state, or the first of several such rows."""
-        largest = np.maximum.reduceat(values, self.state_ptr[:-1])
         # If a value is NaN, all rows of its state are marked.
-        return first_marked(self.state_ptr, ~(values < largest[self.state]))
+        return first_marked(self.state_ptr, ~(values < np.maximum.reduceat(values, self.state_ptr[:-1])[self.state]))
 
 
 def eliminate(problem: Total) -> Exact | Unsolved:

@@ -128,8 +128,7 @@ def limits_of(tolerance: float, given: SolverLimits, stage: str = "solve") -> So
 
 def quiet(limits: SolverOptions, tolerance: float, max_sweeps: int | None = None) -> SolverOptions:
     """Return limits for a part of the computation that reports no progress."""
-    most = limits.max_sweeps if max_sweeps is None else max_sweeps
-    return replace(limits, tolerance=tolerance, max_sweeps=most, progress=keep_quiet)
+    return replace(limits, tolerance=tolerance, max_sweeps=max_sweeps or limits.max_sweeps, progress=keep_quiet)
 
 
 def check_options(
