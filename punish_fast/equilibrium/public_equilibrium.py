@@ -14,15 +14,18 @@ that are not listed. The values and reach probabilities of earlier sweeps are no
 sweep, so several sweeps are better than one.
 """
 
+from typing import Any
+
 import numpy as np
 
 from punish_fast.duel.evaluation import head_to_head
-from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.graph import GameGraph, must_be_graph
 from punish_fast.duel.public_states import PublicPolicy, PublicStates, every_public_state
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, RegretIteration
 from punish_fast.equilibrium.regret_minimizers import Hedge
 from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.punish.strategy import policy_of
 
 # Share of the deals after a measure that do not depend on strategies: all nodes of the public state are equally likely.
 _TREMBLE = 0.01
@@ -67,13 +70,17 @@ class PublicEquilibrium:
             one of them is listed.
     """
 
-    def __init__(self, graph: GameGraph, base: np.ndarray, share: float = 0.9) -> None:
+    def __init__(self, graph: GameGraph, base: Any, share: float = 0.9) -> None:
         """Begin with the same strategy for all public states.
 
         Args:
             graph: Graph of the game, with public states.
-            base: Strategy, float64 ``[n_rows]``.
+            base: Strategy, float64 ``[n_rows]``, or another form of a player that `head_to_head` accepts.
             share: Share of games against a best response, above 0 and at most 1.
+
+        Raises:
+            PolicyError: If ``base`` does not belong to the game.
+            ValueError: If ``share`` is out of range.
 
         Examples:
             >>> from punish_fast import GameGraph, PublicEquilibrium, StateSpace, bracket, likely_public_states
@@ -86,7 +93,10 @@ class PublicEquilibrium:
             >>> bracket(graph, learner.policy, 0.01).upper < bracket(graph, base, 0.01).lower
             True
         """
-        self.graph, self._share = graph, share
+        must_be_graph(graph)
+        if not 0 < share <= 1:
+            raise ValueError(f"share is {share}; it must be above 0 and at most 1")
+        self.graph, self._share, base = graph, share, policy_of(base, graph.space)
         mirror = graph.public.mirror
         with_nodes = [k for k in range(1, len(graph.public)) if k <= mirror[k] and len(graph.nodes_after(k))]
         self.order = [*with_nodes, 0]

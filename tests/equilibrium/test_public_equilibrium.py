@@ -14,6 +14,7 @@ from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.equilibrium.exploitation.bracket import bracket
 from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium, likely_public_states
 from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.mdp.arrays.policy import PolicyError
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime._jit import set_threads
 
@@ -90,3 +91,12 @@ def test_without_public_states_only_the_first_strategy_is_learned():
     assert learner.order == [0]
     learner.sweep(40)
     assert bracket(learner.graph, learner.policy, width=1e-4).upper < 0.505
+
+
+def test_invalid_settings_of_a_learner_are_refused():
+    graph, base = memoryless(HIDING)
+    for share in (0.0, 1.5):
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            PublicEquilibrium(graph, base, share)
+    with pytest.raises(PolicyError):
+        PublicEquilibrium(graph, base[:-1])
