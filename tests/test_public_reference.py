@@ -198,7 +198,7 @@ MODULES = [
 
 def is_runnable(example: doctest.Example) -> bool:
     """Return False if an example needs a library that is not installed."""
-    needed = {"to_quantecon": "quantecon", "to_frame": "pandas"}
+    needed = {"to_quantecon": "quantecon", "to_frame": "pandas", "load_punish": "pyspiel", "load_game": "pyspiel"}
     modules = re.findall(r"^(?:from|import) (\w+)", example.source) + [needed[n] for n in needed if n in example.source]
     return all(find_spec(module) is not None for module in modules)
 

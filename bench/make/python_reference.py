@@ -63,8 +63,10 @@ TOPICS = (
         "environments",
         "Environments",
         ENVS,
-        "All games as environments of Gymnasium and PettingZoo. The extra `envs` is required.",
-        "PunishEnv PunishVectorEnv PunishParallelEnv GameEnv GameVectorEnv GameAECEnv",
+        "All games as environments of Gymnasium and PettingZoo (extra `envs`), and as games of OpenSpiel (extra "
+        "`openspiel`).",
+        "PunishEnv PunishVectorEnv PunishParallelEnv GameEnv GameVectorEnv GameAECEnv load_punish load_game "
+        "spiel_policy",
     ),
     Topic(
         "files",
