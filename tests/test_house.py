@@ -84,22 +84,22 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5300,
-    "web": 1400,
-    "play": 2300,
-    "envs": 350,
-    "arena": 1300,
+    "cli": 5400,
+    "web": 1450,
+    "play": 2400,
+    "envs": 600,
+    "arena": 1350,
     "study": 850,
-    "games": 5650,
+    "games": 5700,
     "store": 1750,
-    "equilibrium": 2000,
+    "equilibrium": 2200,
     "records": 1750,
     "enemies": 600,
-    "duel": 1250,
-    "punish": 2550,
+    "duel": 1550,
+    "punish": 2650,
     "mdp": 5400,
-    "runtime": 1500,
-    TOP: 100,
+    "runtime": 1600,
+    TOP: 150,
 }
 # A room may be smaller than its budget by this many lines.
 SLACK = 100
