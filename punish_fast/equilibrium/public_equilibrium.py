@@ -8,10 +8,10 @@ All strategies begin with one *base* strategy. Then they are learned again, one 
 after a public state is a game of its own: it begins with the deals after nodes that the current strategies reach, and
 ends with the values of the current strategies at its last nodes. Each player learns as in ``solver.py``, against the
 other player's strategy and a best response to its own. After an unequal public state, in which players kept hands of
-different sizes, they have different strategies. A *sweep* learns the strategies after all public states, in order of
+different sizes, they have different strategies. A *round* learns the strategies after all public states, in order of
 their reach probabilities, and finally the strategy for the first measure, which is also used after all public states
-that are not listed. The values and reach probabilities of earlier sweeps are not exact for the strategies of a later
-sweep, so several sweeps are better than one.
+that are not listed. The values and reach probabilities of earlier rounds are not exact for the strategies of a later
+round, so several rounds are better than one.
 """
 
 from typing import Any
@@ -66,7 +66,7 @@ class PublicEquilibrium:
 
     Attributes:
         graph: Graph of the game, with public states.
-        order: Indices of public states, in the order of a sweep. Mirrored public states are learned together, so only
+        order: Indices of public states, in the order of a round. Mirrored public states are learned together, so only
             one of them is listed.
     """
 
@@ -89,7 +89,7 @@ class PublicEquilibrium:
             >>> base = uniform_policy(plain.space)
             >>> graph = GameGraph(plain.space, public=likely_public_states(plain, base, 2))
             >>> learner = PublicEquilibrium(graph, base)
-            >>> learner.sweep(20)
+            >>> learner.learn_all(20)
             >>> bracket(graph, learner.policy, 0.01).upper < bracket(graph, base, 0.01).lower
             True
         """
@@ -114,7 +114,7 @@ class PublicEquilibrium:
         """Current strategy."""
         return PublicPolicy(self.graph.public, list(self._policies))
 
-    def sweep(self, iterations: int) -> None:
+    def learn_all(self, iterations: int) -> None:
         """Learn all strategies again.
 
         Args:
@@ -124,7 +124,7 @@ class PublicEquilibrium:
             >>> from punish_fast import GameGraph, PublicEquilibrium, StateSpace, load_rules, uniform_policy
             >>> graph = GameGraph(StateSpace(load_rules("tiny")))
             >>> learner = PublicEquilibrium(graph, uniform_policy(graph.space))
-            >>> learner.sweep(2)
+            >>> learner.learn_all(2)
             >>> len(learner.policy.states)
             1
         """
@@ -227,7 +227,7 @@ class _Seat(Equilibrium):
 
     def begin(self, partner: "_Seat") -> None:
         """Set the player of the other seat, or the same object if both seats have the same strategy."""
-        self._whole.learn_measure(lambda: partner.strategy)
+        self._whole.learn_measure(lambda: partner.next_policy)
 
     def _begin(self) -> RegretIteration:
         graph, (dealt, response_dealt) = self.graph, self._dealt

@@ -113,7 +113,7 @@ class Equilibrium:
         return self._whole.nodes
 
     @property
-    def strategy(self) -> np.ndarray:
+    def next_policy(self) -> np.ndarray:
         """Strategy of the next iteration, float64 ``[n]``, by row of a measure. Later iterations overwrite it."""
         if self._part is not None:
             self._whole.strategy[self._part.rows] = self._part.iteration.strategy

@@ -58,7 +58,7 @@ def test_remembering_public_states_halves_exploitability():
     learner = remembering(KEEPING)
     same = bracket(learner.graph, learner.policy, width=1e-4)
     assert max(forgetful.lower, same.lower) <= min(forgetful.upper, same.upper)
-    learner.sweep(80)
+    learner.learn_all(80)
     learned = bracket(learner.graph, learner.policy, width=1e-4)
     assert learned.upper >= 0.5
     assert learned.upper - 0.5 < (forgetful.lower - 0.5) / 2
@@ -69,7 +69,7 @@ def test_learning_has_the_same_bits_for_every_thread_count():
     for threads in (1, 2):
         set_threads(threads)
         learner = remembering(KEEPING, 3)
-        learner.sweep(20)
+        learner.learn_all(20)
         found.append([policy.tobytes() for policy in learner.policy])
     set_threads(2)
     assert found[0] == found[1]
@@ -89,7 +89,7 @@ def test_without_public_states_only_the_first_strategy_is_learned():
     graph, base = memoryless(HIDING)
     learner = PublicEquilibrium(GameGraph(graph.space), base)
     assert learner.order == [0]
-    learner.sweep(40)
+    learner.learn_all(40)
     assert bracket(learner.graph, learner.policy, width=1e-4).upper < 0.505
 
 

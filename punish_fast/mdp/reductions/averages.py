@@ -107,7 +107,7 @@ def _first_of_ties(
     values[gains.rows] = (q[is_staying] + gains.bracket.half_width)[gains.component]
     earned: Any = []
 
-    def first(tied: np.ndarray) -> np.ndarray:
+    def first_tied(tied: np.ndarray) -> np.ndarray:
         may_stay = marks_at(mdp.n_states, inside[tied[gains.rows]])
         marked = tied & rows_of_states(mdp, may_stay)
         marked[found.choice[~may_stay]] = True
@@ -119,7 +119,7 @@ def _first_of_ties(
         return found
 
     given = replace(found, q=values)
-    best = settle_ties(mdp, given, limits.tolerance, first, evaluate)
+    best = settle_ties(mdp, given, limits.tolerance, first_tied, evaluate)
     if best is given:
         return None
     own: GainsAndBias = earned[-1]
