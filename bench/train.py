@@ -38,13 +38,8 @@ _PARTS, _POINTS = 24, 4  # new opponents and measurements during self-play and t
 _STATES_AT_ONCE = 1 << 16
 
 
-class Games(VecEnv):
-    """Simultaneous games of Punish against one opponent, in the form that Stable-Baselines3 expects.
-
-    Attributes:
-        encoding: Observations and legal actions of all states.
-        opponent: Policy of the opponent, float64 ``[n_rows]``. Can be replaced between two steps.
-    """
+class _Games(VecEnv):
+    """Simultaneous games against the policy ``opponent``, float64 ``[n_rows]``, for Stable-Baselines3."""
 
     def __init__(self, graph: pf.GameGraph, n_games: int, opponent: np.ndarray, seed: int = 0) -> None:
         self.encoding, self.opponent = pf.encode(graph.space), opponent
@@ -65,12 +60,10 @@ class Games(VecEnv):
         return np.concatenate(parts).astype(np.float64)
 
     def reset(self) -> np.ndarray:
-        """Begin new games."""
         self._games.deal()
         return self._observe()
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Store the actions of the next step."""
         self._actions = actions
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
@@ -92,18 +85,15 @@ class Games(VecEnv):
         return list(self.encoding.mask[self._games.observe(seat=0)])
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return True for the method that returns masks of legal actions."""
         return attr_name == "action_masks"
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:  # noqa: ARG002 - as all games are alike
-        """Return the default of an attribute in every game."""
         return [None] * self.num_envs
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Do nothing, because games have no attributes."""
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002
-        """Return False for every game."""
         return [False] * self.num_envs
 
     def close(self) -> None:
@@ -125,17 +115,9 @@ class Point:
 def train(
     graph: pf.GameGraph, players: Mapping[str, np.ndarray], agent: str, steps: int, iterations: int
 ) -> Iterator[tuple[Point, np.ndarray]]:
-    """Train an agent, and yield measurements and the agent's policy during training.
-
-    Args:
-        graph: Graph of the game.
-        players: Policies of the opponents, float64 ``[n_rows]``, by name.
-        agent: `SELF_PLAY`, or the name of the opponent during training.
-        steps: Number of breaths to learn from, rounded up to whole updates of the network.
-        iterations: Maximum number of iterations for each pair of bounds.
-    """
+    """Train an agent against a player or by self-play. Yield measurements and the agent's policy during training."""
     n_games = max(1, min(_GAMES, steps // _BREATHS))
-    games = Games(graph, n_games, players.get(agent, pf.uniform_policy(graph.space)))
+    games = _Games(graph, n_games, players.get(agent, pf.uniform_policy(graph.space)))
     network = MaskablePPO(
         "MlpPolicy",
         games,

@@ -39,7 +39,7 @@ def test_three_agents_are_trained_and_measured(tmp_path, capsys):
 
 def test_games_report_ends_and_begin_again():
     graph = GameGraph(StateSpace(true_rules(PRESETS["tiny"])))
-    games = train.Games(graph, 64, uniform_policy(graph.space))
+    games = train._Games(graph, 64, uniform_policy(graph.space))
     seen, ended = games.reset(), 0
     assert seen.min() >= 0
     assert seen.max() <= 1
