@@ -70,7 +70,8 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Begin new games.
 
         Args:
-            seed: Random seed. By default, continue the random numbers of the previous games.
+            seed: Random seed. By default, continue the random numbers of the previous games, as always if only some
+                games are replaced.
             options: ``{"reset_mask": mask}`` replaces only the games in ``mask``, bool ``[num_envs]``.
 
         Returns:
@@ -80,8 +81,10 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         Raises:
             ArgumentError: If the mask is invalid or no game has begun.
         """
-        super().reset(seed=seed)
         which = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=np.bool_)))
+        is_mask = which.shape == (self.num_envs,) and which.dtype == np.bool_
+        check_allowed(is_mask, ArgumentError, "reset_mask", f"{which.dtype} {which.shape}", f"bool ({self.num_envs},)")
+        super().reset(seed=seed)
         if which.all() and (seed is not None or self._games is None):
             self._begin(int(self.np_random.integers(2**63)))
         else:

@@ -223,7 +223,14 @@ def started(env):
         (lambda: envs.GameEnv("connect4", "perfect"), "perfect: unknown agent; use random, trained or an .h5 file"),
         (lambda: envs.GameEnv("gwent", seat=2), "seat: 2 is not allowed; it must be below 2"),
         (lambda: envs.GameVectorEnv(2).reset(options={"reset_mask": [True, False]}), "no game has begun"),
-        (lambda: started(envs.GameVectorEnv(2)).reset(options={"reset_mask": [1, 0]}), "which: int64"),
+        *(
+            (
+                lambda build=build, mask=mask: build(2).reset(seed=0, options={"reset_mask": mask}),
+                r"reset_mask: .* is not allowed; it must be bool \(2,\)",
+            )
+            for build in BATCHES.values()
+            for mask in ([1, 1], True, [True] * 3, None)
+        ),
     ],
 )
 def test_errors_are_one_line(call, message):
