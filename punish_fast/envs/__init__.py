@@ -35,11 +35,12 @@ def __getattr__(name: str) -> object:
 def _register(name: str, kind: str, **options: str) -> None:
     from gymnasium.envs.registration import register
 
-    single, vector = f"{__name__}.{kind}Env", f"{__name__}.{kind}VectorEnv"
+    # `__getattr__` reports missing packages.
+    single, vector = f"{__name__}:{kind}Env", f"{__name__}:{kind}VectorEnv"
     register(f"punish_fast/{name}-v0", single, vector_entry_point=vector, kwargs=options)
 
 
 if are_installed("gymnasium"):
-    _register("Punish", "punish:Punish")
+    _register("Punish", "Punish")
     for _name, _game in _GAMES.items():
-        _register(_name, "games.vector:Game", game=_game)
+        _register(_name, "Game", game=_game)
