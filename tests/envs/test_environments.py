@@ -221,7 +221,7 @@ def started(env):
         ),
         (lambda: envs.GameEnv("chess"), "game: 'chess' is unknown"),
         (lambda: envs.GameEnv("connect4", "perfect"), "perfect: unknown agent; use random, trained or an .h5 file"),
-        (lambda: envs.GameEnv("gwent", seat=2), "seat: 2 is not allowed; it must be below 2"),
+        (lambda: envs.GameEnv("gwent", seat=-1), "seat: -1 is not allowed; it must be an integer from 0 to 1"),
         (lambda: envs.GameVectorEnv(2).reset(options={"reset_mask": [True, False]}), "no game has begun"),
         *(
             (
@@ -255,8 +255,10 @@ def run(code):
 
 
 def test_a_missing_extra_is_reported_in_one_line():
-    done = run("import sys; sys.modules['pettingzoo'] = None\nimport punish_fast.envs; punish_fast.envs.PunishEnv")
-    assert re.fullmatch(".*ExtraError: pettingzoo is not installed. Install it with: .*", done.stderr.splitlines()[-1])
+    for code in ("punish_fast.envs.PunishEnv", "import gymnasium; gymnasium.make('punish_fast/Punish-v0')"):
+        done = run(f"import sys; sys.modules['pettingzoo'] = None\nimport punish_fast.envs; {code}")
+        told = done.stderr.splitlines()[-1]
+        assert re.fullmatch(".*ExtraError: pettingzoo is not installed. Install it with: .*", told)
     # Nothing else of the package imports these libraries.
     done = run("import sys, punish_fast.cli.app, punish_fast.games.registry\nassert 'gymnasium' not in sys.modules")
     assert done.returncode == 0, done.stderr

@@ -37,7 +37,8 @@ def _mover(opponent: Mover | str, game: Game) -> Mover:
 class GameVectorEnv(BatchEnv):
     """Many simultaneous games of one learner against opponents.
 
-    Opponents and chance move until the learner is to move. Observations are the features of the game for the learner.
+    Opponents and chance move until the learner is to move. Observations are the features of the game for the learner
+    or, in a game that is over, for the player who would move next.
 
     Attributes:
         game: Rules of the game.
@@ -79,10 +80,9 @@ class GameVectorEnv(BatchEnv):
         self.game = make_game(game, options)
         vector, self._seat = vector_game(self.game), seat
         self._opponent = _mover(opponent, self.game)
-        n_players = self.game.n_players
-        check_allowed(
-            seat is None or is_whole(seat, 0, n_players - 1), GameError, "seat", shown(seat), f"below {n_players}"
-        )
+        last = self.game.n_players - 1
+        is_seat = seat is None or is_whole(seat, 0, last)
+        check_allowed(is_seat, GameError, "seat", shown(seat), f"an integer from 0 to {last}")
         super().__init__(num_envs, features_space(vector), vector.n_moves, autoreset_mode)
 
     def _begin(self, seed: int) -> None:
