@@ -10,6 +10,7 @@ from punish_fast.duel.evaluation import simulator_of
 from punish_fast.duel.graph import GameGraph, must_be_graph
 from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.runtime.errors import ArgumentError, check_allowed, is_whole
+from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import for_each
 
 # The calling thread plays smaller batches, because distributing the work takes longer.
@@ -37,6 +38,7 @@ class GameBatch:
 
         Raises:
             ArgumentError: If a number is out of range.
+            MemoryError: If the games do not fit in memory.
 
         Examples:
             >>> import numpy as np
@@ -54,6 +56,7 @@ class GameBatch:
         must_be_graph(graph)
         check_allowed(is_whole(n_games, 1, 2**31), ArgumentError, "n_games", n_games, "an integer from 1 to 2^31")
         check_allowed(is_whole(seed, 0, 2**64 - 1), ArgumentError, "seed", seed, "an integer from 0 to 2^64 - 1")
+        require_memory(32 * n_games, f"{n_games:,} games")
         self.graph, self.seed = graph, seed
         self._simulator = simulator_of(graph)
         numbers = np.arange(n_games) - n_games

@@ -13,6 +13,7 @@ from punish_fast.punish.encoding import encode
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN
+from punish_fast.runtime import limits
 from punish_fast.runtime.errors import ArgumentError
 
 N_GAMES = 20 if config.DISABLE_JIT else 300
@@ -102,3 +103,9 @@ def test_wrong_arguments_are_refused(graph):
             GameBatch(graph, *numbers)
     with pytest.raises(TypeError):
         GameBatch(graph.space, 5)
+
+
+def test_batches_that_exceed_the_memory_are_refused(graph, monkeypatch):
+    monkeypatch.setattr(limits, "total_memory", lambda: 10**4)
+    with pytest.raises(MemoryError, match="^1,000 games would take"):
+        GameBatch(graph, 1000)
