@@ -27,10 +27,11 @@ class RunningGames:
         Args:
             game: Game from `make_game`.
             n_games: Number of games, at least 1.
-            seed: Random seed of the chance events.
+            seed: Random seed of the chance events, 0 to 2^64 - 1.
 
         Raises:
-            GameError: If the number of games is invalid.
+            GameError: If a number is out of range.
+            MemoryError: If the games do not fit in memory.
 
         Examples:
             >>> import numpy as np
@@ -41,6 +42,7 @@ class RunningGames:
             ([1, 1, 1], True, False)
         """
         check_allowed(is_whole(n_games, 1, 2**31), GameError, "n_games", shown(n_games), "an integer from 1 to 2^31")
+        check_allowed(is_whole(seed, 0, 2**64 - 1), GameError, "seed", shown(seed), "an integer from 0 to 2^64 - 1")
         self.game, self._vector = game, vector_game(game)
         require_memory(8 * self._vector.n_words * n_games, f"{n_games:,} games")
         self._states = self._vector.initial(n_games)
