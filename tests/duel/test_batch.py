@@ -107,5 +107,5 @@ def test_wrong_arguments_are_refused(graph):
 
 def test_batches_that_exceed_the_memory_are_refused(graph, monkeypatch):
     monkeypatch.setattr(limits, "total_memory", lambda: 10**4)
-    with pytest.raises(MemoryError, match="^1,000 games would take"):
+    with pytest.raises(MemoryError, match=r"^1,000 games would take"):
         GameBatch(graph, 1000)

@@ -91,7 +91,7 @@ def test_invalid_arguments_are_refused_and_change_nothing():
     with pytest.raises(GameError, match="n_games: -3 is not allowed; it must be an integer from 1 to"):
         RunningGames(MADE["gwent"], -3)
     for seed in (-1, 2**64, None, "x"):
-        with pytest.raises(GameError, match="seed: .* is not allowed; it must be an integer from 0 to 2.64 - 1"):
+        with pytest.raises(GameError, match=r"seed: .* is not allowed; it must be an integer from 0 to 2.64 - 1"):
             RunningGames(MADE["gwent"], 2, seed)
     games.legal[:] = True
     games.states[:] = 0
