@@ -79,10 +79,11 @@ def html_table(title: str, columns: Columns) -> str:
 
 
 def _plain(columns: Columns) -> dict[str, Any]:
-    """Convert lists to text unless their entries are all bool, int, float or str. Return arrays unchanged."""
+    """Convert lists to text unless their entries are text or numbers of one type. Return arrays unchanged."""
     plain: dict[str, Any] = dict(columns)
     for name, column in columns.items():
-        is_plain = isinstance(column, np.ndarray) or any({*map(type, column)} <= {k} for k in (bool, int, float, str))
+        kinds = {*map(type, column)} if not isinstance(column, np.ndarray) else set()
+        is_plain = len(kinds) < 2 and all(issubclass(kind, (bool, int, float, str, np.generic)) for kind in kinds)
         plain[name] = column if is_plain else [str(x) for x in column]
     return plain
 

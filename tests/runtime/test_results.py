@@ -34,11 +34,13 @@ def _frames(request, monkeypatch):
 @pytest.mark.usefixtures("_frames")
 def test_columns_of_several_types_become_text():
     columns = {"mixed": [1, "x"], "whole": [1, 2], "tuple": [(1, 2), (3, 4)], "array": np.array([0.5, 1.0])}
+    columns["numpy"] = [*np.array([0.5, 1.0])]
     assert to_frame(columns) == {
         "mixed": ["1", "x"],
         "whole": [1, 2],
         "tuple": ["(1, 2)", "(3, 4)"],
         "array": [0.5, 1.0],
+        "numpy": [0.5, 1.0],
     }
 
 
