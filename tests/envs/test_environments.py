@@ -83,6 +83,14 @@ def test_other_games_pass_the_suite_of_pettingzoo(name):
     seed_test(lambda: envs.GameAECEnv(name), num_cycles=20)
 
 
+def test_a_new_game_of_several_learners_has_begun():
+    game = envs.GameAECEnv("tictactoe", render_mode="ansi")
+    assert (game.agent_selection, game.render()) == ("player_0", ".../.../...")
+    assert game.observe("player_0")["action_mask"].all()
+    game.step(4)
+    assert game.agents == ["player_0", "player_1"]
+
+
 @pytest.mark.parametrize("build", BATCHES.values(), ids=BATCHES)
 def test_games_are_the_same_in_all_modes_until_one_ends(build):
     (_, last), *others = (first_end(build(4, autoreset_mode=mode)) for mode in MODES)

@@ -24,7 +24,7 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
     metadata = {"name": "punish_fast_games_v0", "render_modes": ["ansi"], "is_parallelizable": False}  # noqa: RUF012
 
     def __init__(self, game: str, render_mode: str | None = None, **options: Any) -> None:
-        """Build the game.
+        """Build the game, and begin it with a random seed.
 
         Args:
             game: ``"tapnswap"``, ``"tictactoe"``, ``"connect4"``, ``"incan-gold"`` or ``"gwent"``.
@@ -48,6 +48,7 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
         self._n_actions, self._shape = vector.n_moves, vector.feature_shape
         self._name_players(self.game.n_players, features_space(vector), self._n_actions)
         self._random = np.random.default_rng()
+        self.reset()
 
     def reset(self, seed: int | None = None, options: Info | None = None) -> None:  # noqa: ARG002
         """Begin a new game.
