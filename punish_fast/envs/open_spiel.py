@@ -25,7 +25,7 @@ from punish_fast.punish.encoding import Encoding, encode
 from punish_fast.punish.rules import load_rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, policy_of
-from punish_fast.runtime.errors import ExtraError, are_installed
+from punish_fast.runtime.errors import ArgumentError, ExtraError, are_installed, check_allowed, shown
 
 NAME = "punish_fast_punish"
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4  # `pyspiel.PlayerId`
@@ -221,6 +221,7 @@ def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGa
 
 
 def _describe_punish(rules: str, information: str, measures: int) -> SpielGame:
+    check_allowed(measures >= 1, ArgumentError, "measures", shown(measures), "at least 1")
     graph = GameGraph(StateSpace(true_rules(load_rules(rules)), information))
     data = _PunishData(graph, encode(graph.space), measures)
     n_actions, n_outcomes = len(data.encoding.actions), int(max(np.diff(graph.redeal.ptr).max(), graph.draws.n.max()))
@@ -240,13 +241,15 @@ def load_punish(rules: str = "tiny", information: str = "memoryless", measures: 
     Args:
         rules: A preset's name or the path of a TOML file. The game always has the redeal of tabletop play.
         information: Information model of the players in `spiel_policy`.
-        measures: Number of measures after which an undecided game ends with utility 0.
+        measures: Number of measures, at least 1, after which an undecided game ends with utility 0.
 
     Returns:
         The game, a ``pyspiel.Game`` with simultaneous moves.
 
     Raises:
+        ArgumentError: If the number of measures is below 1.
         ExtraError: If OpenSpiel is not installed.
+        InformationError: If the information model is unknown.
         RulesError: If the rules are invalid or cannot be loaded.
 
     Examples:

@@ -18,7 +18,7 @@ from punish_fast.games.registry import GAMES
 from punish_fast.punish.encoding import encode
 from punish_fast.punish.rules import RulesError, load_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.runtime.errors import ExtraError
+from punish_fast.runtime.errors import ArgumentError, ExtraError
 
 # All cards differ and all clashes cost HP, so a game ends after at most three measures.
 BRIEF = """
@@ -141,6 +141,9 @@ def test_information_states_name_rows_of_the_state_space(brief):
 def test_wrong_arguments_are_refused():
     with pytest.raises(RulesError, match="neither a preset"):
         load_punish("missing.toml")
+    for measures in (0, -1):
+        with pytest.raises(ArgumentError, match=f"^measures: {measures} is not allowed; it must be at least 1"):
+            load_punish("tiny", measures=measures)
     with pytest.raises(GameError, match="unknown"):
         load_game("chess")
     with pytest.raises(GameError, match="unknown option 'size'"):
