@@ -20,7 +20,7 @@ from punish_fast.games.incan_gold.movers import rule_of_thumb as incan_gold_rule
 from punish_fast.games.squares import NoOptions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.runtime.errors import closest
+from punish_fast.runtime.errors import check_allowed, closest, shown
 
 
 class GameEntry(NamedTuple):
@@ -42,9 +42,9 @@ class GameEntry(NamedTuple):
     planning: Mapping[str, Any] = MappingProxyType({})  # Hyperparameters of MuZero that differ from the defaults.
 
     @property
-    def options(self) -> tuple[str, ...]:
-        """Names of the game's options."""
-        return tuple(inspect.signature(self.variant_of).parameters)
+    def options(self) -> dict[str, Any]:
+        """Options of the game: names and default values."""
+        return {name: each.default for name, each in inspect.signature(self.variant_of).parameters.items()}
 
 
 _OF_BOARDS = ("solve", "show", "train", "league", "evaluate", "play")
@@ -172,6 +172,9 @@ def make_game(name: str, options: Mapping[str, Any] = MappingProxyType({}), verb
     if unknown:
         allowed = f"use {', '.join(entry.options)}" if entry.options else "the game has no options"
         raise GameError(f"{name}: unknown option {unknown[0]!r}; {allowed}")
+    for option, value in options.items():
+        kind = type(entry.options[option])
+        check_allowed(type(value) is kind, GameError, option, shown(value), f"of type {kind.__name__}")
     return entry.make(entry.variant_of(**options))
 
 

@@ -153,7 +153,7 @@ def test_options_make_variants():
     assert make_game("tapnswap", {}).parameters() == Variant()._asdict()
     game = make_game("tapnswap", {"limit": 6, "roll_over": True, "no_emptying": True, "taps_only": True})
     assert game.parameters() == Variant(6, True, False, False)._asdict()
-    assert GAMES["tapnswap"].options == ("limit", "roll_over", "no_emptying", "taps_only")
+    assert [*GAMES["tapnswap"].options.items()][:2] == [("limit", 5), ("roll_over", False)]
 
 
 def test_unknown_games_and_wrong_parameters_are_refused():
@@ -173,6 +173,14 @@ def test_verbs_and_options_that_a_game_does_not_offer_are_refused(monkeypatch):
         make_game("tapnswap", {"size": 3})
     with pytest.raises(GameError, match=r"^tictactoe: unknown option 'limit'; the game has no options$"):
         make_game("tictactoe", {"limit": 3})
+    for name, options, kind in (
+        ("tapnswap", {"limit": "5"}, "int"),
+        ("tapnswap", {"limit": 2.5}, "int"),
+        ("tapnswap", {"roll_over": 2}, "bool"),
+        ("gwent", {"decks": None}, "str"),
+    ):
+        with pytest.raises(GameError, match=f"^[a-z_]+: .* is not allowed; it must be of type {kind}$"):
+            make_game(name, options)
     monkeypatch.setitem(registry.GAMES, "tapnswap", GAMES["tapnswap"]._replace(verbs=("solve", "play")))
     assert entry_of("tapnswap", "play").name == "tapnswap"
     with pytest.raises(GameError, match=r"^tapnswap: does not offer 'train', only solve, play$"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +35,11 @@ class GameOptions(CommonOptions):
         from punish_fast.games.registry import entry_of, make_game
 
         name, _, variant = self.game.partition(":")
-        parameters = inspect.signature(entry_of(name, verb).variant_of).parameters
+        defaults = entry_of(name, verb).options
         given: dict[str, Any] = {}
         for text in variant.split(",") if variant else ():
             key, _, value = text.partition("=")
-            given[key] = parsed(key, value, type(parameters[key].default)) if key in parameters else value
+            given[key] = parsed(key, value, type(defaults[key])) if key in defaults else value
         if decks is not None:
             if "decks" in given:
                 raise UsageError(f"--decks cannot be combined with decks={given['decks']}, an option of the variant")

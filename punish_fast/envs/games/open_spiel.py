@@ -5,7 +5,6 @@ information state string is the text of `Game.known_to`, followed by the player 
 that no longer matter, so games with hidden cards have imperfect recall.
 """
 
-import inspect
 from functools import cache, partial
 from typing import Any
 
@@ -60,9 +59,8 @@ def _describe(name: str, **options: Any) -> SpielGame:
 
 @cache
 def _register(name: str) -> str:
-    options = inspect.signature(entry_of(name).variant_of).parameters.values()
     short = f"punish_fast_{name.replace('-', '_')}"
-    register(short, {each.name: each.default for each in options}, partial(_describe, name), _GameState)
+    register(short, entry_of(name).options, partial(_describe, name), _GameState)
     return short
 
 
