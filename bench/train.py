@@ -157,10 +157,10 @@ def name_of(agent: str) -> str:
 
 def draw(points: Sequence[Point], path: Path) -> None:
     """Draw both bounds on the win rate of the best opponent over training, for every agent."""
-    with picture(path, "png") as figure:
+    with picture(path, "training") as figure:
         figure.set_size_inches(6.4, 3.4)
         axes = figure.subplots()
-        for look, agent in zip(LOOKS[::2], dict.fromkeys(point.agent for point in points), strict=False):
+        for look, agent in zip(LOOKS[::2] + LOOKS[1::2], dict.fromkeys(point.agent for point in points), strict=False):
             found = [point for point in points if point.agent == agent]
             steps = [point.steps / 1000 for point in found]
             edges = [[100 * getattr(point, edge) for point in found] for edge in ("lower", "upper")]
