@@ -191,6 +191,7 @@ class SeveralLearners:
 
     possible_agents: list[str]
     agents: list[str]
+    render_mode: str | None = None
 
     def _name_players(self, n_players: int, observation: spaces.Box, n_actions: int) -> None:
         self.possible_agents, self.agents = [f"player_{seat}" for seat in range(n_players)], []

@@ -14,7 +14,7 @@ from punish_fast.envs.batch import BatchEnv, Info, OneGameEnv, SeveralLearners
 from punish_fast.punish.encoding import Encoding, encode
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.runtime.errors import ArgumentError, check_allowed
+from punish_fast.runtime.errors import ArgumentError, check_allowed, shown
 
 
 @lru_cache(maxsize=2)
@@ -210,9 +210,8 @@ class PunishParallelEnv(SeveralLearners, ParallelEnv[str, Info, int]):
         names = self.possible_agents
         if not self.agents:
             raise ArgumentError("step: the game is over or has not begun; call reset first")
-        check_allowed(
-            set(actions) == set(names), ArgumentError, "actions", sorted(actions), f"for {' and '.join(names)}"
-        )
+        is_complete = isinstance(actions, dict) and actions.keys() == set(names)
+        check_allowed(is_complete, ArgumentError, "actions", shown(actions), f"a dictionary of {' and '.join(names)}")
         self._games.step(*(np.array([actions[name]]) for name in names))
         result, is_over = float(self._games.result[0]), bool(self._games.is_over[0])
         observations, infos = self._observe()

@@ -17,6 +17,7 @@ pytest.importorskip("pettingzoo")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test  # noqa: E402
+from pettingzoo.utils.conversions import parallel_to_aec  # noqa: E402
 
 from punish_fast import envs  # noqa: E402
 
@@ -70,6 +71,7 @@ class LenientParallel(envs.PunishParallelEnv):
 
 def test_punish_passes_the_suite_of_pettingzoo():
     parallel_api_test(envs.PunishParallelEnv("tiny"), num_cycles=100)
+    assert parallel_to_aec(envs.PunishParallelEnv("tiny")).render_mode is None
     parallel_seed_test(lambda: LenientParallel("tiny"), num_cycles=20)
 
 
@@ -215,9 +217,16 @@ def started(env):
         ),
         (lambda: started(envs.GameEnv("tapnswap")).step(7), "actions: 7 is illegal in game 0; legal: 0, 4, 16"),
         (lambda: started(envs.GameAECEnv("connect4")).step(9), r"action: 9 is illegal; legal: \[0, 1"),
-        (
-            lambda: started(envs.PunishParallelEnv("tiny")).step({"player_0": 6}),
-            "actions: .* is not allowed; it must be for",
+        *(
+            (lambda wrong=wrong: envs.GameAECEnv("connect4").step(wrong), f"action: {shown} is illegal; legal: ")
+            for wrong, shown in (("a", "a"), (2.5, "2.5"), (None, "-1"))
+        ),
+        *(
+            (
+                lambda wrong=wrong: started(envs.PunishParallelEnv("tiny")).step(wrong),
+                "actions: .* is not allowed; it must be a dictionary of player_0 and player_1",
+            )
+            for wrong in ({"player_0": 6}, {0: 6, "player_1": 6}, None)
         ),
         (lambda: envs.PunishEnv("naive", "tiny").step(0), "no game has begun; call reset first"),
         (lambda: envs.PunishEnv("nobody"), "'nobody': no such file"),

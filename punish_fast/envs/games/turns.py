@@ -114,7 +114,8 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
         if self.terminations[self.agent_selection]:
             self._was_dead_step(action)
             return
-        self._state = self.game.apply(self._state, -1 if action is None else int(action))
+        self.game.check_action(self._state, -1 if action is None else action)
+        self._state = self.game.apply(self._state, int(action or 0))
         self._cumulative_rewards[self.agent_selection] = 0.0
         self._clear_rewards()
         self._draw_chance()
