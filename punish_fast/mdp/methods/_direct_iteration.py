@@ -90,9 +90,10 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
         n_changed = _improve(tensor, discount, v, choice, is_ascending, _LEAST_GAIN)
     change, error = np.zeros(len(v)), np.empty(np.diff(tensor.state_ptr).max())
     paid = Tensor(tensor.state_ptr, tensor.indptr, tensor.indices, tensor.data, q)
-    for _ in range(_MOST_REFINEMENTS):
+    for turn in range(_MOST_REFINEMENTS + 1):
         below, above = _find_gains(tensor, discount, limits, v, low, choice, q, error)
-        if max(-below, above) <= limits.change or n_policies >= limits.policies:
+        # The gains, choices and row values must belong to the final values, so the last turn does not change these.
+        if max(-below, above) <= limits.change or n_policies >= limits.policies or turn == _MOST_REFINEMENTS:
             break
         left -= _evaluate(paid, discount, limits, left, choice, order, change)
         if left < 0:
