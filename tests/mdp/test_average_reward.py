@@ -118,7 +118,10 @@ def test_rewards_that_cancel_in_cycles_without_chance_are_added_exactly(states):
 
 
 def test_processes_without_rewards_have_exact_gains():
-    found = average_reward(from_rows([[(0.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0}), (0.0, {2: 1.0})]], terminals=[0.0]))
+    mdp = from_rows([[(0.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0}), (0.0, {2: 1.0})]], terminals=[0.0])
+    found = average_reward(mdp)
+    assert not np.shares_memory(found.choice, mdp.state_ptr)
+    assert not np.shares_memory(found.gain, found.bias)
     assert (found.gain.tolist(), found.error_bound, found.choice.tolist()) == ([0.0, 0.0], 0.0, [0, 1])
 
 
