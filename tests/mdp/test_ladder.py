@@ -16,6 +16,8 @@ NO_TIME = 1e-9
 LINE = [[(1.0, {(k - 1) % 402: 0.5, k + 1: 0.5})] for k in range(400)]
 WALK = from_rows(LINE, terminals=[0.0, 1.0])
 END = np.arange(402) == 401
+# A round with rewards of both signs, from which play may end.
+ROUND = from_rows([[(0.3, {1: 1.0}), (-5.0, {2: 1.0})], [(-0.1, {0: 0.5, 1: 0.5})]], terminals=[0.0])
 
 
 def test_the_docstring_describes_each_rung_and_the_page_is_current():
@@ -63,6 +65,7 @@ def test_limits_may_have_a_time_and_are_used_again():
         lambda: reach_probability(WALK, END, max_seconds=NO_TIME),
         lambda: total_reward(WALK, END | (np.arange(402) == 400), max_seconds=NO_TIME),
         lambda: evaluate(WALK, np.ones(400), 0.999999, max_seconds=NO_TIME),
+        lambda: total_reward(ROUND, np.array([False, False, True]), max_seconds=NO_TIME),
     ],
 )
 def test_what_has_no_bound_at_the_end_of_the_time_is_refused(call):

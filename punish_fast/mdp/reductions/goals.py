@@ -192,7 +192,7 @@ def _signed_gains(
     and averages of exactly 0 are refused, because they do not determine the total.
 
     Raises:
-        SolveError: If the sign is still unknown with the highest precision.
+        SolveError: If the sign is still unknown with the highest precision or after the deadline.
     """
     largest = float(np.abs(mdp.reward[rows]).max())
     for precision in _PRECISIONS:
@@ -201,6 +201,8 @@ def _signed_gains(
         is_unknown = (high >= 0) & ((low < 0) if maximize else (low <= 0))
         if not is_unknown.any():
             return gains
+    if limits.is_over:
+        raise SolveError(f"max_seconds: the sign of an average is unknown after {limits.max_seconds:g} s; use more")
     k = int(is_unknown.argmax())
     least, most = (low[k], high[k]) if maximize else (0 - high[k], 0 - low[k])
     told = f"in a component of {gains.sizes[k]} states for an average of {least:.1e} to {most:.1e} per step"
