@@ -43,10 +43,10 @@ class Puzzle extends Quiz {
     this.scoreLine.textContent = streak ? `Your streak: ${counted(streak, "day")}.` : "";
   }
 
-  /** Count the first answer of the day. */
+  /** Count the first answer of the day. An old page might still show the puzzle of an earlier day. */
   answered(isRight) {
     const { day } = this.given;
-    if (recall("puzzle", NEVER).day === day) return;
+    if (recall("puzzle", NEVER).day >= day) return;
     keep("puzzle", { day, streak: isRight ? streakOn(day) + 1 : 0 });
     this.count();
   }
