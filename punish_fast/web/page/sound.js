@@ -12,7 +12,8 @@ const SOUNDS = {
   loss: [[0.7, 0.22, 330, 320, 0.15, "triangle"], [0.92, 0.45, 247, 196, 0.15, "triangle"]],
 };
 
-// Browsers allow sound only after the user has pressed something, so the context is created by the first sound.
+// Browsers allow sound only after the user has pressed something. A context that is created earlier remains silent, so
+// earlier sounds are skipped.
 let context = null;
 
 /** Make a button turn the sounds on and off. */
@@ -33,7 +34,7 @@ export function tune(button) {
 
 /** Play a sound by name, if sounds are on. */
 export function play(name) {
-  if (!recall(ON, true) || !window.AudioContext) return;
+  if (!recall(ON, true) || !window.AudioContext || navigator.userActivation?.hasBeenActive === false) return;
   context ??= new AudioContext();
   for (const [delay, seconds, from, to, volume, type] of SOUNDS[name]) {
     const [begin, source, gain] = [context.currentTime + delay, context.createOscillator(), context.createGain()];
