@@ -80,7 +80,7 @@ def faults_of(result: dict[str, Any], rules: Rules, certainty: float = 0.0) -> l
     found = [
         ((abs(worth) - worth_drift) / _MOST_WORTH, worth_text(card, worth))
         for card, worth in result["in_hand"].items()
-        if worth
+        if worth is not None
     ]
     for play, share in result["plays"].items():
         if share is not None and in_play[play]:
