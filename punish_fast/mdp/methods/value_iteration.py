@@ -254,9 +254,8 @@ class Layered(Iteration):
                 carried[:] = np.clip(accelerated, -self._largest, self._largest)
             self._before = carried.copy()
         for layer in reversed(range(mdp.n_layers)):
-            out = self.v if self._backups.is_independent(layer) else self.v.copy()
-            residuals.append(self._backups.sweep(layer, self._payment, self.v, out, self._policy))
-            self.v = out
+            self.v, residual = self._back_up_layer(layer, self._payment, self.v)
+            residuals.append(residual)
         self.log.residual.append(max(residuals))
         change, rounding = residuals[-1] if mdp.is_cycle else max(residuals), self._rounding()
         bound, total = self._carried_error(change, float(rounding.sum())), float(rounding.sum())

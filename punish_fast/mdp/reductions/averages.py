@@ -59,8 +59,7 @@ def find_averages(climb: Climb, problem: Averages) -> GainsAndBias:
     """Find the maximum average reward of each state, and a policy that attains it."""
     mdp, tolerance = problem.mdp, problem.limits.tolerance
     if not (mdp.reward.any() or mdp.terminal_reward.any()):
-        v, choice = np.zeros((2, mdp.n_states)), mdp.state_ptr[:-1].copy()
-        return GainsAndBias(v[0], choice, 0.0, 0, bias=v[1], bias_residual=0.0)
+        return GainsAndBias(v := np.zeros(mdp.n_states), mdp.state_ptr[:-1].copy(), 0.0, 0, bias=+v, bias_residual=0.0)
     within, between = (replace(limits, tolerance=tolerance / 2) for limits in (problem.limits, problem.between))
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
     climb(gains := Gains(mdp, quotient.number, quotient.inside, within))
