@@ -217,14 +217,17 @@ def _add_advice(routes: APIRouter, registry: PlayerRegistry, tables: OpenSession
 
     @routes.get("/{table}/costliest", dependencies=[costs(4)])
     async def costliest(table: TableId) -> dict[str, Any]:
-        """Return your costliest choice in a finished game, and its judge. Null if no choice lost a point."""
+        """Return your costliest choice in a finished game, and its judge. Null if no choice lost a point.
+
+        ``model`` is the digest of the judge, or null if the server does not offer this agent.
+        """
         found = tables.find(table)
         judge = registry.judge(of_punish(found.table.player, "costliest").rules)
         if found.session.winner is None:
             raise HTTPException(409, "table: the game is not over")
         game, won = found.table.finished.record(), found.session.winner == found.number
         worst = await workers.answer(lambda: judge.costliest(game, won), judge.has_judge)
-        return {"judge": judge.person, "model": judge.digest, "choice": worst}
+        return {"judge": judge.person, "model": judge.digest if judge in registry.players else None, "choice": worst}
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from serving import BASE, TINY, choose, entries_of, open_table, play_out
 
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.simulator import Simulator
+from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.web.app import ServerConfig, create_app
@@ -323,3 +324,13 @@ def test_a_full_server_has_room_for_another_address(models):
         few.open(models[0], "Ann", None, None, client=Client(f"192.0.2.{k}", ""))
     with pytest.raises(HTTPException, match="are played here now"):
         few.open(models[0], "Ann", None, None, client=Client("192.0.2.40", ""))
+
+
+def test_a_judge_that_is_not_served_is_no_link(naive):
+    """Games under other rules than those of the server are judged by a player that ``/models`` does not list."""
+    models = [PunishPlayer("naive", TINY), PunishPlayer("random", TINY._replace(hp=1))]
+    with TestClient(create_app(ServerConfig(models, None, TINY, limits=Limits(rate=None))), base_url=BASE) as client:
+        for entry, model in zip(entries_of(client), (naive, None), strict=True):
+            over, _ = play_out(client, open_table(client, entry["digest"]))
+            found = client.get(f"/tables/{over['table']}/costliest").json()
+            assert (found["judge"], found["model"]) == ("Nina", model)

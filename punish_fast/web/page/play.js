@@ -298,7 +298,7 @@ export class Seat {
       const words = choice ? [
         h("h2", {}, "The moment"),
         h("div", { class: "moment" }, position(choice.view, rules, names[0], names[1]), compared(choice)),
-        h("div", { class: "told" }, `${choice.words} That cost you most. `, h("a", { href: `#/explore/${model}/${choice.state}` }, "See why")),
+        h("div", { class: "told" }, `${choice.words} That cost you most. `, model && h("a", { href: `#/explore/${model}/${choice.state}` }, "See why")),
         !friend && h("button", { type: "button", class: "replay", onclick: replay }, "Replay from here"),
       ].filter(Boolean) : ["No choice of yours lost a point."];
       const like = judge === names[1] ? "" : `, if ${names[1]} played like ${judge}`;
