@@ -294,7 +294,7 @@ export class Seat {
     const { table, names, rules, friend } = this.table;
     const place = h("div", { class: "costliest" });
     const fill = ({ judge, model, choice }) => {
-      const replay = () => post(`/tables/${table}/replay`, { breath: choice.number }).then((again) => this.isAt(table) && this.sitDown(again), complain);
+      const replay = () => post(`/tables/${table}/replay`, { breath: choice.number }).then((again) => (this.isAt(table) ? this.sitDown(again) : remove(`/tables/${again.table}`)), complain);
       const words = choice ? [
         h("h2", {}, "The moment"),
         h("div", { class: "moment" }, position(choice.view, rules, names[0], names[1]), compared(choice)),
