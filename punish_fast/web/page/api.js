@@ -56,10 +56,10 @@ export async function allModels() {
 }
 
 /** Return the open agents that support a use, such as "plays". Wait for the first such agent, which is the default, while
- * `isWanted()` is true. The strongest built-in agent is first, because it judges choices. */
+ * `isWanted()` is true. The first of the agents that support "judges" is the strongest built-in agent. */
 export async function modelsThat(use, isWanted = () => true) {
   for (;;) {
-    const isJudge = ({ game, level }) => game === "punish" && level === "hard";
+    const isJudge = ({ game, level }) => use === "judges" && game === "punish" && level === "hard";
     const useful = (await allModels()).filter((model) => model[use]).sort((a, b) => isJudge(b) - isJudge(a));
     const isPending = useful.length > 0 && !useful[0].digest && !useful[0].flaw;
     if (!isPending || !isWanted()) return useful.filter(({ digest }) => digest);
