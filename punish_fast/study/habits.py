@@ -43,8 +43,13 @@ class Habit(NamedTuple):
 def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:
     """Return up to ``most`` habits, with at most one habit per play.
 
-    The costliest habits come first. Habits of fewer than `_FEWEST_FIRST` choices come last.
+    The costliest habits come first, but habits of fewer than `_FEWEST_FIRST` choices come last. Of the habits of a play,
+    only the first in this order is returned.
     """
+
+    def rank(habit: Habit) -> tuple[bool, float]:
+        return habit.choices < _FEWEST_FIRST, -habit.cost
+
     found: dict[str, Habit] = {}
     for name, labels, group in groupings(view.rules, observe(view)):
         for number, label in enumerate(labels):
@@ -52,9 +57,9 @@ def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[H
             if name == "all" or not 0 < len(situation) <= _MOST_OF_CHOICES * len(assessed.state):
                 continue
             for habit in _habits_in(assessed, label, situation):
-                if habit.play not in found or habit.cost > found[habit.play].cost:
+                if habit.play not in found or rank(habit) < rank(found[habit.play]):
                     found[habit.play] = habit
-    return sorted(found.values(), key=lambda habit: (habit.choices < _FEWEST_FIRST, -habit.cost))[:most]
+    return sorted(found.values(), key=rank)[:most]
 
 
 def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> list[Habit]:

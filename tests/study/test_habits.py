@@ -47,3 +47,15 @@ def test_habits_of_few_choices_come_last():
     found = habits(AssessedChoices(state, column, np.arange(22) // 6, values, policy, 22, 4, 0, 0, 22), space)
     assert [(habit.play, habit.choices) for habit in found] == [("rush", 10), ("strike", 8)]
     assert found[0].cost < found[1].cost
+
+
+def test_a_habit_of_few_choices_does_not_hide_another_of_the_same_play():
+    space = StateSpace(RULES)
+    breath = observe(space).breath
+    first, second = (int(np.flatnonzero(breath == each)[0]) for each in (1, 2))
+    # Eight strikes that cost 0.9 each, and ten strikes that cost 0.1 each.
+    state, column = np.repeat([first, second], [10, 12]), np.array([6] * 8 + [2] * 2 + [6] * 10 + [2] * 2)
+    values, policy = np.full((22, 11), np.nan), np.zeros((22, 11))
+    values[:, 2], values[:10, 6], values[10:, 6], policy[:, 2] = 0.9, 0.0, 0.8, 1.0
+    found = habits(AssessedChoices(state, column, np.arange(22) // 6, values, policy, 22, 4, 0, 0, 22), space)
+    assert [(habit.play, habit.choices) for habit in found] == [("strike", 10)]
