@@ -6,17 +6,17 @@ Simulated games come in pairs with the same cards and swapped seats.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.players import PolicyPlayer
+from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.ratings import Standing, rank
 from punish_fast.duel.evaluation import SimulationResult, added, head_to_head, simulate
-from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.graph import GameGraph, must_be_graph
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.results import to_frame
 
@@ -68,10 +68,9 @@ class Tournament:
             ExtraError: If neither pandas nor polars is installed.
 
         Examples:
-            >>> from punish_fast import GameGraph, Player, StateSpace, load_rules, round_robin
+            >>> from punish_fast import GameGraph, StateSpace, load_rules, round_robin
             >>> graph = GameGraph(StateSpace(load_rules("tiny")))
-            >>> players = [Player(name).in_game(graph.space) for name in ("naive", "random")]
-            >>> list(round_robin(graph, players).to_frame().columns)  # needs pandas or polars
+            >>> list(round_robin(graph, ["naive", "random"]).to_frame().columns)  # needs pandas or polars
             ['agent', 'enemy', 'win_probability', 'standard_error', 'breaths']
         """
         n = len(self.agents)
@@ -82,7 +81,7 @@ class Tournament:
 
 def round_robin(
     graph: GameGraph,
-    players: list[PolicyPlayer],
+    players: Sequence[PolicyPlayer | Player | str],
     games: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -91,8 +90,8 @@ def round_robin(
 
     Args:
         graph: Graph of the game.
-        players: At least two players in the game, from `Player.in_game` or with any policy.
-        games: Number of games per pair, an even number. By default, results are computed exactly.
+        players: At least two players: each a `PolicyPlayer`, a `Player`, or the name of a built-in player or a file.
+        games: Number of games per pair, an even number from 4. By default, results are computed exactly.
         seed: Random seed of the games, 0 to 2^64 - 1. Results do not depend on the number of threads.
         progress: Called as ``progress("arena", done, matches)`` after each match, with the number of completed matches
             and the total number of matches.
@@ -102,18 +101,23 @@ def round_robin(
 
     Raises:
         TournamentError: If the number of players or games is invalid.
+        PlayerError: If a name is unknown.
+        ReadError: If a file is missing, invalid, or unsuitable for the game.
+        RulesError: If a player does not support the rules.
         DuelError: If a match does not converge, because its games might never end.
 
     Examples:
-        >>> from punish_fast import GameGraph, Player, StateSpace, load_rules, round_robin
+        >>> from punish_fast import GameGraph, StateSpace, load_rules, round_robin
         >>> graph = GameGraph(StateSpace(load_rules("tiny")))
-        >>> players = [Player(name).in_game(graph.space) for name in ("naive", "random", "careful")]
-        >>> [standing.agent for standing in round_robin(graph, players).ranking]
+        >>> [standing.agent for standing in round_robin(graph, ["naive", "random", "careful"]).ranking]
         ['naive', 'random', 'careful']
     """
+    must_be_graph(graph)
     check_tournament(len(players), games)
-    digests = [digest_of(player.policy) for player in players]
-    n, pairs = len(players), list(pairs_of(digests))
+    named = [Player(each) if isinstance(each, str) else each for each in players]
+    agents = [each.in_game(graph.space) if isinstance(each, Player) else each for each in named]
+    digests = [digest_of(agent.policy) for agent in agents]
+    n, pairs = len(agents), list(pairs_of(digests))
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     lengths = np.zeros(1, dtype=np.int64)
     # Pairs with equal policies share results.
@@ -121,7 +125,7 @@ def round_robin(
     for done, (i, j) in enumerate(pairs, 1):
         key = digests[i], digests[j]
         if key not in known:
-            known[key] = _play(graph, players[i].policy, players[j].policy, games, seed)
+            known[key] = _play(graph, agents[i].policy, agents[j].policy, games, seed)
         won, length, simulated = known[key]
         breaths[i, j] = breaths[j, i] = length
         if i != j:
@@ -132,8 +136,7 @@ def round_robin(
                 lengths = added(lengths, simulated.lengths)
         if progress is not None:
             progress("arena", done, len(pairs))
-    agents = [player.name for player in players]
-    return Tournament(agents, win, error, breaths, games, None if games is None else lengths)
+    return Tournament([agent.name for agent in agents], win, error, breaths, games, None if games is None else lengths)
 
 
 def _play(

@@ -33,6 +33,14 @@ def test_exact_results_are_those_of_duels(graph, opponents, exact):
     assert np.array_equal(exact.win + exact.win.T, np.ones((3, 3)))
 
 
+def test_players_are_names_or_objects(graph, exact):
+    found = round_robin(graph, [NAMES[0], Player(NAMES[1]), Player(NAMES[2]).in_game(graph.space)])
+    assert found.agents == list(NAMES)
+    assert np.array_equal(found.win, exact.win)
+    with pytest.raises(TypeError, match=r"^graph: StateSpace is not allowed"):
+        round_robin(graph.space, NAMES)
+
+
 def test_a_tournament_is_drawn_with_the_best_first(exact, tmp_path):
     pytest.importorskip("matplotlib")
     draw_tournament(exact, tmp_path / "arena.svg")
