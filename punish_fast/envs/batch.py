@@ -122,8 +122,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self._restart(over)
         elif was_over.any():
             self._restart(was_over)
-        if self._mode is not AutoresetMode.SAME_STEP:
-            self._was_over = over.copy()
+        self._was_over = over & (self._mode is not AutoresetMode.SAME_STEP)
         return self._observe(), rewards, over, np.zeros_like(over), info | self._info()
 
     def _require_games(self) -> None:

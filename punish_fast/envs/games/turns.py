@@ -146,11 +146,3 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
             '......./.......'
         """
         return self.game.text(self._state) if self.render_mode == "ansi" else None
-
-    def close(self) -> None:
-        """Do nothing, because the game holds no resources.
-
-        Examples:
-            >>> from punish_fast.envs import GameAECEnv
-            >>> GameAECEnv("connect4").close()
-        """
