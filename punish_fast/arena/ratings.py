@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from punish_fast.runtime.errors import ArgumentError, check_allowed
 from punish_fast.runtime.results import Z_95, wilson_interval
 
 # Elo points per natural unit of strength.
@@ -60,13 +61,16 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
     """Rank agents by rating, best first.
 
     Args:
-        agents: Names of the agents.
+        agents: Names of the agents, at least two.
         win: float64 ``[n, n]``, probability that the row agent beats the column agent. ``win + win.T`` is 1.
         error: float64 ``[n, n]``, standard errors of ``win``: 0 for exact results, above 0 for simulated results, and
             1 divided by the number of games if one agent won them all.
 
     Returns:
         Win rate and rating of each agent, with confidence intervals.
+
+    Raises:
+        ArgumentError: If there are fewer than two agents, or an array has the wrong shape or wrong entries.
 
     Examples:
         >>> import numpy as np
@@ -76,6 +80,11 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
         [('two', 95.4), ('one', -95.4)]
     """
     n, others = len(agents), ~np.eye(len(agents), dtype=np.bool_)
+    are_square = n > 1 and np.shape(win) == np.shape(error) == (n, n)
+    # Exact probabilities contain rounding errors.
+    fits = are_square and np.allclose(win + win.T, 1) and win.min() > -1e-9 and error.min() >= 0
+    allowed = f"({n}, {n}) for at least 2 agents, with win + win.T = 1 and no entry below 0"
+    check_allowed(fits, ArgumentError, "win, error", f"{np.shape(win)}, {np.shape(error)}", allowed)
     games = _games(win, error)
     prior_win = (games * win + 0.5) / (games + 1)
     prior_error = np.where(error > 0, np.sqrt(prior_win * prior_win.T / (games + 1)), 0) * others

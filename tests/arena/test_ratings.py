@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.arena.ratings import rank, rank_results, strengths
+from punish_fast.runtime.errors import ArgumentError
 
 
 def probabilities(strength):
@@ -108,6 +109,16 @@ def test_margins_are_those_of_repeated_tournaments():
     for found, margin in ((ratings, "rating_margin"), (rates, "win_rate_margin")):
         expected = [getattr(by_name[name], margin) for name in "abc"]
         assert 1.96 * np.std(found, axis=0) == pytest.approx(expected, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("n", "win", "error"),
+    [(1, [[0.5]], [[0]]), (2, np.ones((3, 3)) / 2, np.zeros((3, 3))), (2, np.ones((2, 2)), np.zeros((2, 2)))]
+    + [(2, [[0.5, x], [1 - x, 0.5]], [[0, y], [y, 0]]) for x, y in ((np.nan, 0), (1.5, 0), (0.5, -1), (0.5, np.nan))],
+)
+def test_wrong_results_are_refused(n, win, error):
+    with pytest.raises(ArgumentError, match=rf"^win, error: .* is not allowed; it must be \({n}, {n}\) for at least 2"):
+        rank(list("abc"[:n]), np.array(win), np.array(error))
 
 
 def test_recorded_games_rate_a_player_as_a_tournament_does():
