@@ -215,8 +215,7 @@ class PunishParallelEnv(SeveralLearners, ParallelEnv[str, Info, int]):
         self._games.step(*(np.array([actions[name]]) for name in names))
         result, is_over = float(self._games.result[0]), bool(self._games.is_over[0])
         observations, infos = self._observe()
-        if is_over:
-            self.agents = []
+        self.agents = [] if is_over else self.agents
         ends = dict.fromkeys(names, is_over), dict.fromkeys(names, False)
         return observations, dict(zip(names, (result, -result), strict=True)), *ends, infos
 

@@ -26,9 +26,8 @@ def _mover(opponent: Mover | str, game: Game) -> Mover:
     from punish_fast.games.learn.agent_file import load_as
     from punish_fast.games.learn.dqn import DqnLearner
 
-    named = {"random": random_mover}
     movers = agents_of(
-        opponent, game, named.__getitem__, ", ".join(named), lambda path: load_as(path, DqnLearner, game)
+        opponent, game, {"random": random_mover}.__getitem__, "random", lambda path: load_as(path, DqnLearner, game)
     )
     # Networks play at first greedily, then by softmax.
     return movers[0 if game.is_open else -1][1]
