@@ -43,8 +43,8 @@ class Habit(NamedTuple):
 def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:
     """Return up to ``most`` habits, with at most one habit per play.
 
-    The costliest habits come first, but habits of fewer than `_FEWEST_FIRST` choices come last. Of the habits of a play,
-    only the first in this order is returned.
+    The costliest habits come first, but habits of fewer than `_FEWEST_FIRST` choices come last. Each play has at most
+    one habit, which is its first in this order.
     """
 
     def rank(habit: Habit) -> tuple[bool, float]:
