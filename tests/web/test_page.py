@@ -887,7 +887,10 @@ def test_a_clash_turns_both_cards_with_sounds_that_can_be_turned_off(visit, moti
         const create = AudioContext.prototype.createOscillator;
         AudioContext.prototype.createOscillator = function () { window.tones += 1; return create.call(this); };
         window.turned = [];
-        addEventListener("animationstart", ({ animationName: name }) => name === "flip" && window.turned.push(name));
+        addEventListener("animationstart", ({ animationName: name }) => {
+            if (name === "flip") window.turned.push(name);
+            if (name === "break") window.broken += 1;
+        });
     """)
     page = sit_down(each, f"Mo {motion}")
     for n_turned in (2, 0):
@@ -901,6 +904,13 @@ def test_a_clash_turns_both_cards_with_sounds_that_can_be_turned_off(visit, moti
         page.wait_for_timeout(200)
         assert (page.evaluate("window.tones") > tones) == (n_turned == 2)
         assert len(page.evaluate("window.turned")) == (2 if motion == "no-preference" else 0)
+        # Lost hearts break once, not again when a card is picked.
+        page.wait_for_timeout(1300)
+        page.evaluate("window.broken = 0")
+        if page.locator(".hand button:enabled").count():
+            page.locator(".hand button:enabled").first.click()
+            page.wait_for_timeout(100)
+        assert page.evaluate("window.broken") == 0
         if page.locator(".ending").is_visible():
             page.get_by_role("button", name="Play again").click()
             page.wait_for_selector(".controls")

@@ -111,12 +111,13 @@ export class Punish {
     }
     // Focus the whole hand, because a focus ring around the card now at this position would look like a pick.
     if (reveal && this.you.contains(document.activeElement)) this.you.querySelector(".hand")?.focus();
-    this.drawTop();
+    this.drawTop(Boolean(reveal));
     this.drawMiddle(Boolean(reveal));
-    this.drawYou();
+    this.drawYou(Boolean(reveal));
   }
 
   advise(coach) {
+    if (coach === this.coach) return;
     this.coach = coach;
     this.drawYou();
   }
@@ -222,7 +223,8 @@ export class Punish {
     if (end) play(end.winner === this.table.seat ? "win" : "loss");
   }
 
-  drawTop() {
+  drawTop(isFresh) {
+    this.top.className = isFresh ? "stack fresh" : "stack";
     const { view, rules, names, is_on: isOn, uncovered } = this.table;
     const cards = (n, counts) => h("div", { class: "backs" }, counts ? kinds(counts).map((kind) => smallCard(CARDS[kind])) : Array.from({ length: n }, back));
     this.top.replaceChildren(
@@ -289,7 +291,9 @@ export class Punish {
     return Math.max(0, sum("damage") - sum("heal"));
   }
 
-  drawYou() {
+  /** Draw the user's row and hand. Lost hearts break only if `isFresh` is true. */
+  drawYou(isFresh = false) {
+    this.you.className = isFresh ? "you fresh" : "you";
     const { view, rules, names, is_on: isOn } = this.table;
     const focused = this.you.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     this.you.replaceChildren(
