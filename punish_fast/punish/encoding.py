@@ -162,7 +162,8 @@ def _features_with_memory(space: StateSpace) -> np.ndarray:
     features = np.empty((space.n_states, DISCARD.start + len(CARDS) * space.information.n_places), dtype=np.uint8)
     for number, layer in enumerate(space.layers):
         counts = counts_of_digit[codes.cards_digits(space.places.weight, layer.cards)].transpose(0, 2, 1)
-        cards = np.repeat(counts.reshape(len(counts), -1), np.diff(layer.first), axis=0)
+        n_columns = counts.shape[1] * counts.shape[2]  # a layer can be empty
+        cards = np.repeat(counts.reshape(-1, n_columns), np.diff(layer.first), axis=0)
         status = codes.split_statuses(layout, layer.status.astype(np.int64))
         found = features[layer.first[0] : layer.first[-1]]
         found[:, codes.BREATH] = number + 1

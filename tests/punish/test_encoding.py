@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from houses import few, house_rules
-from hypothesis import given
+from hypothesis import example, given
 from policies import mixed
 
 from punish_fast.punish.codes import ACTIONS, digits_of
@@ -31,8 +31,15 @@ def test_features_describe_the_state_and_masks_its_actions(rules):
     assert list(map(len, legal)) == np.diff(space.state_ptr).tolist()
 
 
+# No game reaches the second breath.
+SHORT = PRESETS["tiny"]._replace(
+    copies=(1, 1, 0, 0, 0), hand_size=1, reveal_size=0, hp=1, healing=0, feints=0, damage=(0, 1, 0, 0, 0)
+)
+
+
 @few
 @given(house_rules(largest_hp=2, most_breaths=2))
+@example(SHORT._replace(guard_reduction=0, dodge_stops=(0,) * 5, exhausting=(0,) * 5))
 def test_features_with_memory_refine_those_without(rules):
     fine, coarse = StateSpace(rules, "memory"), StateSpace(rules)
     encoding, without = encode(fine), digits_of(coarse)[belongs_to(fine, coarse)]
