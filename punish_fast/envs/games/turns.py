@@ -146,3 +146,11 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
             '......./.......'
         """
         return self.game.text(self._state) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Do nothing, because the game holds no resources. PettingZoo requires this method of games with `render`.
+
+        Examples:
+            >>> from punish_fast.envs import GameAECEnv
+            >>> GameAECEnv("connect4").close()
+        """
