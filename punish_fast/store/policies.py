@@ -5,28 +5,34 @@ so their probabilities are rounded to multiples of 1 / 65535 and compressed. The
 each state. In a state with ``n`` actions, the absolute errors add up to at most ``n / 65535``. A state has at most 11
 actions. Therefore, the win probability changes by at most ``11 L / 65535`` if games last ``L`` breaths on average. In
 states outside the file, all legal actions have equal probability.
+
+A policy that depends on public states is stored as its policy for index 0, which readers without public states use, and
+a table of probabilities in units of 1 / 255 with a row for each public state.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.duel.public_states import PublicPolicy, PublicStates
 from punish_fast.mdp.arrays.policy import check_policy, first_best
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy, uniform_policy
 from punish_fast.runtime.errors import ReadError
+from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store.checked_file import CheckedFile, require_shape
 from punish_fast.store.writer import new_file
 
-_UNITS = 65535
+_UNITS, _PUBLIC_UNITS = 65535, 255
 
 
 def save_policy(
     path: str | Path,
     space: StateSpace,
-    policy: np.ndarray,
+    policy: np.ndarray | PublicPolicy,
     support: np.ndarray | None = None,
     name: str | None = None,
     origin: dict[str, Any] | None = None,
@@ -37,7 +43,7 @@ def save_policy(
     Args:
         path: Output file.
         space: States of the game, under any information model.
-        policy: float64 ``[n_rows]``, probability of each action in ``space.action``.
+        policy: float64 ``[n_rows]``, probability of each action in ``space.action``, or a `PublicPolicy`.
         support: bool ``[n_states]``, True for each state to store. By default, all states are stored. The loaded policy
             is uniform in all other states.
         name: Name of the strategy, by default the file name without its suffix.
@@ -60,7 +66,10 @@ def save_policy(
         0.5
     """
     path = Path(path)
-    check_policy(space.state_ptr, policy)
+    public = policy if isinstance(policy, PublicPolicy) else PublicPolicy(PublicStates(), [policy])
+    first, *later = (public[index] for index in range(len(public.states)))
+    for each in (first, *later):
+        check_policy(space.state_ptr, each)
     attributes = {"name": name or path.stem}
     if origin is not None:
         attributes["origin"] = json.dumps(origin)
@@ -71,18 +80,39 @@ def save_policy(
             state = np.arange(space.n_states) if support is None else np.flatnonzero(support)
             out.array("/strategy/state", state)
             # Most actions are illegal in most states, so most entries are 0 and the table compresses well.
-            out.array("/strategy/p", table_of_policy(space, policy, state))
+            out.array("/strategy/p", table_of_policy(space, first, state))
         else:
-            units = np.rint(policy * _UNITS).astype(np.uint16)
+            units = np.rint(first * _UNITS).astype(np.uint16)
             if support is not None:
                 units[~np.repeat(support, np.diff(space.state_ptr))] = 0
             out.array("/strategy/rows", units)
+        if later:
+            out.array("/public/states", public.states.rows)
+            out.array("/public/p", np.stack([np.rint(each * _PUBLIC_UNITS).astype(np.uint8) for each in later]))
         if response is not None:
             out.array("/response/choice", first_best(space.state_ptr, response) - space.state_ptr[:-1])
 
 
+class StoredPolicies(Sequence[np.ndarray]):
+    """Policy for each index of a public state in a file. Policies are read on first use."""
+
+    def __init__(self, file: CheckedFile, space: StateSpace, first: np.ndarray) -> None:
+        require_shape(file, "/public/p", (file.sizes["n_public"], len(space.action)))
+        self._file, self._space = file, space
+        self._policies: list[np.ndarray | None] = [first, *[None] * file.sizes["n_public"]]
+
+    def __len__(self) -> int:
+        return len(self._policies)
+
+    def __getitem__(self, index: Any) -> Any:
+        if self._policies[index] is None:
+            with uninterrupted(), self._file.opened("/public/p: not readable") as file:
+                self._policies[index] = policy_of_units(self._space, file["/public/p"][index - 1])
+        return self._policies[index]
+
+
 def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:
-    """Normalize rounded probabilities, uint16 ``[n_rows]``, to a policy, float64 ``[n_rows]``.
+    """Normalize rounded probabilities, uint8 or uint16 ``[n_rows]``, to a policy, float64 ``[n_rows]``.
 
     The policy is uniform in states whose rounded probabilities are all 0.
     """

@@ -6,12 +6,14 @@ kernels stay within array bounds even if a file is forged.
 
 import math
 import shlex
+import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from punish_fast.duel.public_states import PublicPolicy, PublicStateError, PublicStates
 from punish_fast.mdp.arrays.policy import PolicyError, best_values, first_best, taking
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.model.mdp import MDP, validate
@@ -27,7 +29,7 @@ from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import schema
 from punish_fast.store.checked_file import CheckedFile, require_shape, shorten
-from punish_fast.store.policies import policy_of_units
+from punish_fast.store.policies import StoredPolicies, policy_of_units
 
 # Nouns for kinds of bundles, except for kinds whose names are nouns.
 _NOUNS = {"muzero": "network"}
@@ -269,7 +271,8 @@ class SolutionFile(CheckedFile):
                 deterministic policy.
 
         Returns:
-            float64 ``[n_rows]``, probability of each action in ``space.action``.
+            float64 ``[n_rows]``, probability of each action in ``space.action``. If the policy depends on public
+            states, warn, and return the policy at the beginning of a game.
 
         Raises:
             ReadError: If the file is neither an agent nor a strategy, is invalid, has a finer information model than
@@ -286,6 +289,12 @@ class SolutionFile(CheckedFile):
             >>> policy[:4].tolist()
             [0.25, 0.25, 0.25, 0.25]
         """
+        if self.remembers_public_states:
+            told = f"{self.path}: the strategies after {self.sizes['n_public']:,} public states are not used here"
+            warnings.warn(told, stacklevel=2)
+        return self._first_policy(space, temperature)
+
+    def _first_policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
         require_policy(self)
         require_rules(self, space.rules, any_redeal=True)
         if self.kind == "strategy" and temperature is not None:
@@ -293,7 +302,7 @@ class SolutionFile(CheckedFile):
         require_information(self, space.information.name)
         if self.information != space.information.name:
             own = StateSpace(space.rules, self.information)
-            return to_finer_model(space, own, self.policy(own, temperature))
+            return to_finer_model(space, own, self._first_policy(own, temperature))
         if self.kind == "agent":
             require_states(self, space)
             solution = self.solution()
@@ -305,6 +314,47 @@ class SolutionFile(CheckedFile):
             return policy_of_table(space, *self.strategy(space))
         except StrategyError as error:
             raise ReadError(f"{self.path}: {error}") from None
+
+    @property
+    def remembers_public_states(self) -> bool:
+        """True if the file contains strategies after public states."""
+        return "/public/p" in self.shapes
+
+    def public_policy(self, space: StateSpace) -> PublicPolicy:
+        """Return the policy of a strategy that depends on public states.
+
+        Args:
+            space: States of the game, under the file's information model.
+
+        Returns:
+            The policy. The policy after a public state is read on first use. If the file contains no public states,
+            the policy does not depend on them.
+
+        Raises:
+            ReadError: If the file is not a strategy under this information model, is invalid, or has rules that differ
+                in more than the redeal.
+
+        Examples:
+            >>> from tempfile import TemporaryDirectory
+            >>> from punish_fast import PublicPolicy, PublicStates, StateSpace, load, load_rules, save_policy
+            >>> from punish_fast import uniform_policy
+            >>> space, public = StateSpace(load_rules("tiny")), PublicStates([[0, 1, 0, 1, 0, 0, 0]])
+            >>> with TemporaryDirectory() as folder:
+            ...     save_policy(f"{folder}/a.h5", space, PublicPolicy(public, [uniform_policy(space)] * 2))
+            ...     policy = load(f"{folder}/a.h5").public_policy(space)
+            ...     policy[1][:4].tolist()
+            [0.25, 0.25, 0.25, 0.25]
+        """
+        first = self._first_policy(space)
+        if not self.remembers_public_states:
+            return PublicPolicy(PublicStates(), [first])
+        if self.information != space.information.name:
+            raise self.error("information", f"{self.information!r}, but the game has {space.information.name!r}")
+        try:
+            states = PublicStates(self.array("/public/states"))
+        except PublicStateError as error:
+            raise self.error("/public/states", str(error)) from None
+        return PublicPolicy(states, StoredPolicies(self, space, first))
 
     def support(self, space: StateSpace) -> np.ndarray:
         """Return a mask of the states that the file contains.
@@ -394,7 +444,7 @@ class SolutionFile(CheckedFile):
             return player_digest(decimals_of(self), state_ptr, action, self.solution().q)
         if self.kind == "strategy" and self.information == "memoryless":
             space = StateSpace(self.rules)
-            return player_digest(decimals_of(space), space.state_ptr, space.action, self.policy(space))
+            return player_digest(decimals_of(space), space.state_ptr, space.action, self._first_policy(space))
         return None
 
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -55,6 +55,10 @@ Datasets:
     /strategy/p (strategy?): Probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in the covered states.
     /strategy/rows (strategy?): Probabilities of the actions under `memory`, in units of 1 / 65535. The policy is
         uniform in states with zeros only.
+    /public/states (strategy?): Public states with their own probabilities: counts of the cards left, and sizes of the
+        player's and the enemy's kept hand.
+    /public/p (strategy?): Probabilities of the actions after each public state, in units of 1 / 255. The policy is
+        uniform in states with zeros only.
     /response/choice (strategy?): Index, among the actions of each state, of the action in the best response found.
     /equilibrium/strategy_sum (equilibrium): Weighted sum of the strategies of all iterations. All states and rows in
         this group are states and rows during a measure.
@@ -146,6 +150,7 @@ class Dataset(NamedTuple):
     high: float = inf
     may_be_nan: bool = False  # True to allow a dataset of NaN only
     is_compressed: bool = False  # True for storage in chunks with gzip, False for contiguous storage
+    has_row_chunks: bool = False  # True if each chunk belongs to a single row of a two-dimensional dataset
 
 
 _Q = (-LARGE, LARGE)
@@ -171,6 +176,8 @@ DATASETS = {
     "/strategy/state": Dataset("int32", ("k",), 0),
     "/strategy/p": Dataset("float64", ("k", N_ACTIONS), 0, is_compressed=True),
     "/strategy/rows": Dataset("uint16", ("n_rows",), is_compressed=True),
+    "/public/states": Dataset("uint8", ("n_public", 7), 0, 9),
+    "/public/p": Dataset("uint8", ("n_public", "n_rows"), is_compressed=True, has_row_chunks=True),
     "/response/choice": Dataset("uint8", ("n_choices",), is_compressed=True),
     "/equilibrium/strategy_sum": Dataset("float64", ("n_rows",), 0, LARGE),
     "/equilibrium/regret": Dataset("float64", ("n_rows",), 0, LARGE),

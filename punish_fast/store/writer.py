@@ -20,6 +20,8 @@ from punish_fast.store import schema
 from punish_fast.store.checksum import SIZE, seal
 from punish_fast.store.schema import ATTRIBUTES, DATASETS
 
+# Size of the chunks within a row.
+_CHUNK = 1 << 20
 _FLOATS = {name for name, attribute in ATTRIBUTES.items() if attribute.type is float}
 
 
@@ -78,7 +80,11 @@ class Writer:
         known = DATASETS.get(name)
         is_compressed = array.dtype == np.float16 if known is None else known.is_compressed
         # Higher compression levels take three times as long and save only a few percent.
-        options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
+        options: dict[str, Any] = (
+            {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
+        )
+        if known is not None and known.has_row_chunks:
+            options["chunks"] = 1, min(array.shape[1], _CHUNK)
         with uninterrupted():
             data = np.ascontiguousarray(array, dtype=known and known.dtype)
             self._file.create_dataset(name, data=data, **options)

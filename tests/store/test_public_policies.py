@@ -1,0 +1,83 @@
+"""Strategy files with strategies after public states."""
+
+import h5py
+import numpy as np
+import pytest
+from houses import HIDING
+from policies import sixteenths
+
+from punish_fast.duel.evaluation import head_to_head
+from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.public_states import PublicPolicy
+from punish_fast.equilibrium.public_equilibrium import likely_public_states
+from punish_fast.mdp.arrays.policy import PolicyError
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
+from punish_fast.runtime.errors import ReadError
+from punish_fast.store.checksum import seal
+from punish_fast.store.policies import save_policy
+from punish_fast.store.reader import load
+
+
+@pytest.fixture(scope="module")
+def graph():
+    space = StateSpace(HIDING)
+    plain = GameGraph(space)
+    return GameGraph(space, public=likely_public_states(plain, uniform_policy(space), 4))
+
+
+@pytest.fixture
+def policy(graph):
+    return PublicPolicy(graph.public, [sixteenths(graph.space, seed) for seed in range(len(graph.public))])
+
+
+@pytest.fixture
+def path(tmp_path, graph, policy):
+    save_policy(tmp_path / "a.h5", graph.space, policy)
+    return tmp_path / "a.h5"
+
+
+def test_policies_are_rounded_to_bytes_and_read_one_by_one(path, graph, policy):
+    found = load(path).public_policy(graph.space)
+    assert np.array_equal(found.states.rows, graph.public.rows)
+    assert np.array_equal(found[0], policy[0])
+    n_actions = np.repeat(np.diff(graph.space.state_ptr), np.diff(graph.space.state_ptr))
+    for index in range(1, len(graph.public)):
+        assert (np.abs(found[index] - policy[index]) <= n_actions / 255).all()
+        assert found[index] is found[index]
+    path.unlink()
+    assert len(list(found)) == len(graph.public)
+    one, other = (head_to_head(graph, each, "random").win_probability for each in (policy, found))
+    assert one == pytest.approx(other, abs=0.01)
+
+
+def test_other_readers_play_the_first_policy_and_say_so(path, graph, policy):
+    file = load(path)
+    with pytest.warns(UserWarning, match=r"a\.h5: the strategies after \d public states are not used here"):
+        assert np.array_equal(file.policy(graph.space), policy[0])
+    assert file.player_digest() is not None
+
+
+def test_files_without_public_states_have_one_policy(tmp_path, graph, policy):
+    save_policy(tmp_path / "b.h5", graph.space, policy[1])
+    found = load(tmp_path / "b.h5").public_policy(graph.space)
+    assert len(found.states) == 1
+    assert np.array_equal(found[0], policy[1])
+
+
+def test_invalid_policies_and_files_are_refused(tmp_path, path, graph, policy):
+    with pytest.raises(PolicyError):
+        save_policy(tmp_path / "c.h5", graph.space, PublicPolicy(graph.public, [policy[0] / 2, *policy][:-1]))
+    assert not (tmp_path / "c.h5").exists()
+    with pytest.raises(ReadError, match="the game has 'memory'"):
+        load(path).public_policy(StateSpace(HIDING, "memory"))
+    for fault, text in (("states", "/public/states: rows: a public state is repeated"), ("p", "/public/p: shape")):
+        save_policy(path, graph.space, policy)
+        with h5py.File(path, "r+") as file:
+            table = file[f"/public/{fault}"]
+            new = table[:, :-1] if fault == "p" else np.repeat(table[:1], len(table), axis=0)
+            del file[f"/public/{fault}"]
+            file.create_dataset(f"/public/{fault}", data=new)
+        seal(path)
+        with pytest.raises(ReadError, match=text):
+            load(path).public_policy(graph.space)
