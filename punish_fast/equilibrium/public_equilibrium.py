@@ -25,10 +25,18 @@ from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, RegretIteration
 from punish_fast.equilibrium.regret_minimizers import Hedge
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.punish.strategy import policy_of
+from punish_fast.mdp.arrays.policy import check_policy
+from punish_fast.punish.strategy import policy_of, uniform_policy
+from punish_fast.runtime.deadline import time_limit
+from punish_fast.runtime.interrupts import uninterrupted
+from punish_fast.runtime.parallel import cumulated
 
 # Share of the deals after a measure that do not depend on strategies: all nodes of the public state are equally likely.
 _TREMBLE = 0.01
+# Dtype and number of dimensions of the arrays of `PublicEquilibrium.state_dict`.
+LAYOUT = {"learned": ("int64", 1), "values": ("float64", 2)}
+LAYOUT |= {f"{name}{part}": ("int64", 1) for name in ("policy", "visits") for part in ("_ptr", "_index")}
+LAYOUT |= dict.fromkeys(("policy", "visits"), ("float64", 1))
 # Reach probabilities are summed over measures until a game continues with a lower probability.
 _LEAST_REACH = 1e-9
 _MAX_MEASURES = 1000
@@ -70,17 +78,20 @@ class PublicEquilibrium:
             one of them is listed.
     """
 
-    def __init__(self, graph: GameGraph, base: Any, share: float = 0.9) -> None:
-        """Begin with the same strategy for all public states.
+    def __init__(
+        self, graph: GameGraph, base: Any, share: float = 0.9, state: dict[str, np.ndarray] | None = None
+    ) -> None:
+        """Begin with the same strategy for all public states, or continue from the state of another learner.
 
         Args:
             graph: Graph of the game, with public states.
             base: Strategy, float64 ``[n_rows]``, or another form of a player that `head_to_head` accepts.
             share: Share of games against a best response, above 0 and at most 1.
+            state: Result of `state_dict` of a learner with the same arguments. By default, begin anew.
 
         Raises:
             PolicyError: If ``base`` does not belong to the game.
-            ValueError: If ``share`` is out of range.
+            ValueError: If ``share`` is out of range, or if ``state`` cannot belong to this game.
 
         Examples:
             >>> from punish_fast import GameGraph, PublicEquilibrium, StateSpace, bracket, likely_public_states
@@ -100,7 +111,10 @@ class PublicEquilibrium:
         mirror = graph.public.mirror
         with_nodes = [k for k in range(1, len(graph.public)) if k <= mirror[k] and len(graph.nodes_after(k))]
         self.order = [*with_nodes, 0]
-        self._policies = [base] * len(graph.public)
+        self._base, self._policies = base, [base] * len(graph.public)
+        if state is not None:
+            self._resume(state)
+            return
         response = best_response(graph, base, "belief")
         # Win probabilities at the nodes: of the strategies against themselves, and of a response to them.
         self._values = head_to_head(graph, base, base).v[graph.nodes, 0].copy()
@@ -113,6 +127,52 @@ class PublicEquilibrium:
     def policy(self) -> PublicPolicy:
         """Current strategy."""
         return PublicPolicy(self.graph.public, list(self._policies))
+
+    def state_dict(self) -> dict[str, np.ndarray]:
+        """Return the state of the learner as arrays.
+
+        Returns:
+            Arrays by name, for another learner with the same public states, base and share.
+
+        Examples:
+            >>> from punish_fast import GameGraph, PublicEquilibrium, StateSpace, load_rules, uniform_policy
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> base = uniform_policy(graph.space)
+            >>> learner = PublicEquilibrium(graph, base)
+            >>> learner.learn(0, 2)
+            >>> again = PublicEquilibrium(graph, base, state=learner.state_dict())
+            >>> bool((again.policy[0] == learner.policy[0]).all())
+            True
+        """
+        learned = [index for index, policy in enumerate(self._policies) if policy is not self._base]
+        policies = _packed("policy", [self._policies[index] for index in learned], uniform_policy(self.graph.space))
+        visits = [*self._visits.values(), *self._response_visits.values()]
+        values = np.stack([self._values, self._response_values])
+        packed_visits = _packed("visits", visits, np.zeros(self.graph.n_nodes))
+        return {"learned": np.array(learned, dtype=np.int64), "values": values, **policies, **packed_visits}
+
+    def _resume(self, state: dict[str, np.ndarray]) -> None:
+        graph, keys, learned = self.graph, self._learned_indices(), state["learned"].tolist()
+        if not set(learned) <= set(keys) or len(set(learned)) < len(learned):
+            raise ValueError("learned: must be different indices of public states with nodes")
+        values = state["values"].copy()
+        # Win probabilities are sums, so rounding errors can move them slightly outside [0, 1].
+        if values.shape != (2, graph.n_nodes) or not (np.abs(values - 0.5) <= 0.5 + 1e-9).all():
+            raise ValueError(f"values: must have the shape (2, {graph.n_nodes}) and entries from 0 to 1")
+        self._values, self._response_values = values
+        policies = _unpacked("policy", state, len(learned), uniform_policy(graph.space))
+        for index, policy in zip(learned, policies, strict=True):
+            check_policy(graph.space.state_ptr, policy)
+            self._policies[index] = policy
+        visits = _unpacked("visits", state, 2 * len(keys), np.zeros(graph.n_nodes))
+        self._visits, self._response_visits = (
+            dict(zip(keys, part, strict=True)) for part in (visits[: len(keys)], visits[len(keys) :])
+        )
+
+    def _learned_indices(self) -> list[int]:
+        """Return the indices in `order`, each with the index of its mirrored public state."""
+        mirror = self.graph.public.mirror
+        return list(dict.fromkeys(k for index in self.order for k in (index, int(mirror[index]))))
 
     def learn_all(self, iterations: int) -> None:
         """Learn all strategies again.
@@ -152,10 +212,12 @@ class PublicEquilibrium:
         for _ in range(iterations):
             for seat in seats:
                 seat.iterate()
-        for seat in seats:
-            self._policies[seat.index] = seat.average
-        for seat in seats:
-            self._evaluate(seat)
+        # The state is valid before and after this block, but not within.
+        with uninterrupted(), time_limit(np.inf):
+            for seat in seats:
+                self._policies[seat.index] = seat.average
+            for seat in seats:
+                self._evaluate(seat)
 
     def _seat(self, index: int) -> "_Seat":
         mirrored = int(self.graph.public.mirror[index])
@@ -178,7 +240,7 @@ class PublicEquilibrium:
         graph, visits = self.graph, _visits(self.graph, own, enemy)
         return {
             index: _after(graph, np.where(graph.node_public == index, visits, 0.0), own, enemy, index)
-            for index in {k for each in self.order for k in (each, int(graph.public.mirror[each]))}
+            for index in self._learned_indices()
         }
 
     def _evaluate(self, seat: "_Seat") -> None:
@@ -257,3 +319,27 @@ def _visits(graph: GameGraph, own: np.ndarray, enemy: np.ndarray) -> np.ndarray:
         if after.sum() < _LEAST_REACH:
             break
     return total
+
+
+def _packed(name: str, vectors: list[np.ndarray], usual: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the entries of vectors that differ from their usual values: pointers, indices and entries."""
+    indices = [np.flatnonzero(vector != usual) for vector in vectors]
+    entries = [vector[index] for vector, index in zip(vectors, indices, strict=True)]
+    return {
+        f"{name}_ptr": cumulated(np.array([len(index) for index in indices], dtype=np.int64)),
+        f"{name}_index": np.concatenate([np.zeros(0, dtype=np.int64), *indices]),
+        name: np.concatenate([np.zeros(0), *entries]),
+    }
+
+
+def _unpacked(name: str, state: dict[str, np.ndarray], n: int, usual: np.ndarray) -> list[np.ndarray]:
+    """Return ``n`` vectors from the arrays of `_packed`. Raise ValueError if the arrays are invalid."""
+    ptr, index, entries = state[f"{name}_ptr"], state[f"{name}_index"], state[name]
+    if len(ptr) != n + 1 or ptr[0] != 0 or (np.diff(ptr) < 0).any() or not ptr[-1] == len(index) == len(entries):
+        raise ValueError(f"{name}_ptr: must begin with 0, not descend, and have {n + 1} entries")
+    if not ((index >= 0) & (index < len(usual)) & (entries >= 0)).all():
+        raise ValueError(f"{name}: must contain indices below {len(usual)}, and entries of at least 0")
+    vectors = [usual.copy() for _ in range(n)]
+    for vector, begin, end in zip(vectors, ptr, ptr[1:], strict=False):
+        vector[index[begin:end]] = entries[begin:end]
+    return vectors

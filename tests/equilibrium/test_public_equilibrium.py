@@ -12,7 +12,7 @@ from policies import sixteenths
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.equilibrium.exploitation.bracket import bracket
-from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium, likely_public_states
+from punish_fast.equilibrium.public_equilibrium import LAYOUT, PublicEquilibrium, likely_public_states
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.arrays.policy import PolicyError
 from punish_fast.punish.states.space import StateSpace
@@ -100,3 +100,24 @@ def test_invalid_settings_of_a_learner_are_refused():
             PublicEquilibrium(graph, base, share)
     with pytest.raises(PolicyError):
         PublicEquilibrium(graph, base[:-1])
+
+
+def test_a_resumed_learner_has_the_same_bits():
+    whole = remembering(KEEPING, 3)
+    whole.learn_all(6)
+    parts = remembering(KEEPING, 3)
+    for index in parts.order:
+        parts = PublicEquilibrium(parts.graph, memoryless(KEEPING)[1], state=parts.state_dict())
+        parts.learn(index, 6)
+    assert all(np.array_equal(one, other) for one, other in zip(whole.policy, parts.policy, strict=True))
+    assert {name: (array.dtype.name, array.ndim) for name, array in parts.state_dict().items()} == LAYOUT
+
+
+@pytest.mark.parametrize("name", sorted(LAYOUT))
+def test_an_invalid_state_of_a_learner_is_refused(name):
+    learner = remembering(KEEPING, 1)
+    learner.learn(learner.order[0], 6)
+    state = learner.state_dict()
+    for fault in (state[name][..., :-1], -1 - state[name]):
+        with pytest.raises(ValueError, match=r"^\w+: must"):
+            PublicEquilibrium(learner.graph, memoryless(KEEPING)[1], state=state | {name: fault})
