@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.public_states import PublicPolicy, PublicStates
+from punish_fast.duel.public_states import PublicPolicy, PublicStateError, PublicStates
 from punish_fast.mdp.arrays.policy import check_policy, first_best
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy, uniform_policy
@@ -93,7 +93,20 @@ def save_policy(
             out.array("/response/choice", first_best(space.state_ptr, response) - space.state_ptr[:-1])
 
 
-class StoredPolicies(Sequence[np.ndarray]):
+def load_public_policy(file: CheckedFile, space: StateSpace, first: np.ndarray) -> PublicPolicy:
+    """Return the policy of a strategy file, given its policy for index 0."""
+    if "/public/p" not in file.shapes:
+        return PublicPolicy(PublicStates(), [first])
+    found = file.attributes.get("information", "memoryless")
+    if found != space.information.name:
+        raise file.error("information", f"{found!r}, but the game has {space.information.name!r}")
+    try:
+        return PublicPolicy(PublicStates(file.array("/public/states")), _StoredPolicies(file, space, first))
+    except PublicStateError as error:
+        raise file.error("/public/states", str(error)) from None
+
+
+class _StoredPolicies(Sequence[np.ndarray]):
     """Policy for each index of a public state in a file. Policies are read on first use."""
 
     def __init__(self, file: CheckedFile, space: StateSpace, first: np.ndarray) -> None:

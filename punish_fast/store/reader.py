@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.duel.public_states import PublicPolicy, PublicStateError, PublicStates
+from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.mdp.arrays.policy import PolicyError, best_values, first_best, taking
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.model.mdp import MDP, validate
@@ -24,12 +24,12 @@ from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, player_digest, policy_of, policy_of_table, to_finer_model
-from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
+from punish_fast.punish.transitions.tensor import TERMINAL_REWARD, terminal_values
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import schema
 from punish_fast.store.checked_file import CheckedFile, require_shape, shorten
-from punish_fast.store.policies import StoredPolicies, policy_of_units
+from punish_fast.store.policies import load_public_policy, policy_of_units
 
 # Nouns for kinds of bundles, except for kinds whose names are nouns.
 _NOUNS = {"muzero": "network"}
@@ -258,7 +258,7 @@ class SolutionFile(CheckedFile):
     @cached_property
     def terminal_values(self) -> tuple[float, float]:
         """Values of a win and a loss in the solution."""
-        values = self.attributes.get("terminal_values", _terminal_values(self.solution()))
+        values = self.attributes.get("terminal_values", terminal_values(self.solution()))
         win, loss = np.asarray(values).tolist()
         return win, loss
 
@@ -345,16 +345,7 @@ class SolutionFile(CheckedFile):
             ...     policy[1][:4].tolist()
             [0.25, 0.25, 0.25, 0.25]
         """
-        first = self._first_policy(space)
-        if not self.remembers_public_states:
-            return PublicPolicy(PublicStates(), [first])
-        if self.information != space.information.name:
-            raise self.error("information", f"{self.information!r}, but the game has {space.information.name!r}")
-        try:
-            states = PublicStates(self.array("/public/states"))
-        except PublicStateError as error:
-            raise self.error("/public/states", str(error)) from None
-        return PublicPolicy(states, StoredPolicies(self, space, first))
+        return load_public_policy(self, space, self._first_policy(space))
 
     def support(self, space: StateSpace) -> np.ndarray:
         """Return a mask of the states that the file contains.
@@ -539,24 +530,6 @@ def _wrong_kind(file: SolutionFile, wanted: str) -> ReadError:
 @policy_of.register
 def _(player: SolutionFile, space: StateSpace) -> np.ndarray:
     return player.policy(space)
-
-
-def final_values(discount: float, objective: str = "discounted") -> np.ndarray:
-    """Return the values of a win and a loss, float64 ``[2]``."""
-    if objective == "reach-probability":
-        return np.asarray(TERMINAL_REWARD > 0, dtype=np.float64)
-    return np.asarray(TERMINAL_REWARD / (1 - discount) if discount < 1 else TERMINAL_REWARD)
-
-
-def _terminal_values(solution: Solution) -> np.ndarray:
-    """Return the values of a win and a loss in a solution, float64 ``[2]``."""
-    if solution.method != "jacobi" or solution.discount == 1:
-        return final_values(solution.discount, solution.objective)
-    # In each sweep, the published method updates the values of all states, including the terminals.
-    values = TERMINAL_REWARD
-    for _ in range(solution.sweeps):
-        values = TERMINAL_REWARD + solution.discount * values
-    return values
 
 
 def load(path: str | Path) -> SolutionFile:

@@ -22,8 +22,8 @@ from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.punish.transitions.matrix_free import MatrixFree, fitting_process
 from punish_fast.punish.transitions.memory_plan import TENSOR, choose_mode, memory_limit, plan_memory
 from punish_fast.punish.transitions.row_batches import Executor, RowBatches
-from punish_fast.punish.transitions.tensor import build, build_compact
-from punish_fast.store.reader import SolutionFile, final_values, load, require_rules
+from punish_fast.punish.transitions.tensor import build, build_compact, final_values
+from punish_fast.store.reader import SolutionFile, load, require_rules
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
 

@@ -15,7 +15,8 @@ from punish_fast.punish.codes import State, action_name, decode, to_decimal
 from punish_fast.punish.rules import CARDS, Rules, by_card, cards_text
 from punish_fast.punish.states.space import StateSpace, index_of
 from punish_fast.punish.strategy import belongs_to
-from punish_fast.store.reader import SolutionFile, final_values
+from punish_fast.punish.transitions.tensor import final_values
+from punish_fast.store.reader import SolutionFile
 from punish_fast.store.schema import enemy_text
 
 _MOST_OUTCOMES, _MOST_HANDS = 8, 6

@@ -40,7 +40,7 @@ def solution_report(solution: Solution) -> dict[str, Any]:
         loss_value (number): Value of a loss.
         win_value (number): Value of a win.
     """
-    from punish_fast.store.reader import final_values
+    from punish_fast.punish.transitions.tensor import final_values
 
     names = ("discount", "objective", "method", "tolerance", "sweeps", "residual", "error_bound", "converged")
     report = {name: getattr(solution, name) for name in (*names, "policies", "digest")}

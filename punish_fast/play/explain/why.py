@@ -33,7 +33,8 @@ from punish_fast.punish.codes import State, action_name, indices_of, split_digit
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import PRESETS, Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace, require_memoryless
-from punish_fast.store.reader import SolutionFile, final_values, require_states
+from punish_fast.punish.transitions.tensor import final_values
+from punish_fast.store.reader import SolutionFile, require_states
 
 # Enemy's action, and the cards that the player and the enemy draw (0 is guard, 5 for no feint).
 _Play = tuple[int, int, int]

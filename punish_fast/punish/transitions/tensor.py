@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from punish_fast.mdp.model.mdp import MDP
+from punish_fast.mdp.model.solution import Solution
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states import _redeal
 from punish_fast.punish.states.space import STATES, Progress, StateSpace, empty_space
@@ -216,6 +217,24 @@ def compile_breaths() -> None:
 def compile_policy_rows() -> None:
     """Compile the kernel for the same rows against a policy."""
     _compile(layer=0)
+
+
+def final_values(discount: float, objective: str = "discounted") -> np.ndarray:
+    """Return the values of a win and a loss, float64 ``[2]``."""
+    if objective == "reach-probability":
+        return np.asarray(TERMINAL_REWARD > 0, dtype=np.float64)
+    return np.asarray(TERMINAL_REWARD / (1 - discount) if discount < 1 else TERMINAL_REWARD)
+
+
+def terminal_values(solution: Solution) -> np.ndarray:
+    """Return the values of a win and a loss in a solution, float64 ``[2]``."""
+    if solution.method != "jacobi" or solution.discount == 1:
+        return final_values(solution.discount, solution.objective)
+    # In each sweep, the published method updates the values of all states, including the terminals.
+    values = TERMINAL_REWARD
+    for _ in range(solution.sweeps):
+        values = TERMINAL_REWARD + solution.discount * values
+    return values
 
 
 # Kernel groups for the states and the tensor, in order of compilation.

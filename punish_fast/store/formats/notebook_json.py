@@ -32,11 +32,12 @@ from punish_fast.punish.codes import ACTIONS, decimals_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import checked_policy
+from punish_fast.punish.transitions.tensor import final_values
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.files import replacing
 from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
 from punish_fast.store.policies import save_policy
-from punish_fast.store.reader import SolutionFile, final_values, require_states
+from punish_fast.store.reader import SolutionFile, require_states
 from punish_fast.store.tensors import write_rows, write_solution, write_states
 from punish_fast.store.writer import new_file
 

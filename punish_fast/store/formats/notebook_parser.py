@@ -19,9 +19,9 @@ from punish_fast.punish.clash import LOSS, WIN
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, decimals_of, indices_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, legal_mask, policy_of_table
+from punish_fast.punish.transitions.tensor import final_values
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.files import fault_of_input
-from punish_fast.store.reader import final_values
 
 TERMINALS = (str(WIN), str(LOSS))
 
