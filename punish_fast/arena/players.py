@@ -25,6 +25,7 @@ import numpy as np
 from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, HEURISTICS, person_of
+from punish_fast.duel.public_states import PublicPolicy, PublicStates
 from punish_fast.mdp.arrays.policy import PolicyError, check_temperature
 from punish_fast.mdp.model.results import ModelRows
 from punish_fast.mdp.model.solution import Solution
@@ -55,8 +56,8 @@ class PolicyPlayer:
 
     Attributes:
         name: Name shown in tables.
-        policy: For Punish, float64 ``[n_rows]``, probability of each action in ``space.action``. For other games, a
-            function that maps a state to weights of its legal actions.
+        policy: For Punish, float64 ``[n_rows]``, probability of each action in ``space.action``, or a `PublicPolicy`.
+            For other games, a function that maps a state to weights of its legal actions.
         temperature: Softmax temperature, in units of the agent's values. None if the player does not use softmax.
         response: float64 ``[n_rows]``, best response stored in the player's file, or None.
         is_human: Always False, because a policy makes the choices.
@@ -240,12 +241,14 @@ class Player:
         view = StateSpace(space.rules)
         return to_finer_model(space, view, _built_in(view, self._source, self._temperature))
 
-    def in_game(self, space: StateSpace, name: str | None = None) -> PolicyPlayer:
+    def in_game(self, space: StateSpace, name: str | None = None, remembers: bool = False) -> PolicyPlayer:
         """Return the player with its policy in a game.
 
         Args:
             space: States of the game, under the player's information model or a finer one.
             name: Name of the result, by default the short name.
+            remembers: True for a `PublicPolicy` if the file contains strategies after public states and has the same
+                information model as ``space``.
 
         Returns:
             The player.
@@ -262,7 +265,10 @@ class Player:
             ('naive@2', 2.0)
         """
         response = None if self.file is None else self.file.response(space)
-        return PolicyPlayer(name or self.name, self.policy(space), self._temperature, response)
+        file = self.file if remembers and self.information == space.information.name else None
+        is_public = file is not None and file.remembers_public_states
+        policy = file.public_policy(space) if file is not None and is_public else self.policy(space)
+        return PolicyPlayer(name or self.name, policy, self._temperature, response)
 
 
 @policy_of.register
@@ -413,13 +419,21 @@ class PlayerGroup:
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
         self.people = [player.person for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
+        files = [player.file for player in self._players if player.file is not None]
+        self.remembers_public_states = any(file.remembers_public_states for file in files)
         # Kernel groups that compute the players' policies.
         self.groups = [*TENSOR, SWEEPS] if any(player.is_naive for player in self._players) else [STATES]
 
     def with_graph(
-        self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext, groups: Sequence[KernelGroup] = ()
+        self,
+        stage: Callable[[str], AbstractContextManager[object]] = nullcontext,
+        groups: Sequence[KernelGroup] = (),
+        remembers: bool = False,
     ) -> tuple["GameGraph", list[PolicyPlayer]]:
         """Build the graph of the game, and the players with their policies in its states.
+
+        If ``remembers`` is True, policies that depend on public states are of type `PublicPolicy`, and the graph
+        distinguishes these public states.
 
         ``stage("agents")`` and ``stage("graph")`` must return context managers for these stages. The kernels of
         ``groups``, needed later by the caller, are compiled together with the graph's kernels.
@@ -429,12 +443,14 @@ class PlayerGroup:
         compile_kernels([*groups, *self.groups, *GRAPH], threads())
         with stage("agents"):
             # Read the files first to report damaged files before the graph is built, which takes longer.
-            space, players = self.in_game()
+            space, players = self.in_game(remembers=remembers)
+            policies = [player.policy for player in players if isinstance(player.policy, PublicPolicy)]
+            rows = [PublicStates().rows, *(policy.states.rows for policy in policies)]
         with stage("graph"):
-            return GameGraph(space), players
+            return GameGraph(space, public=PublicStates(np.unique(np.concatenate(rows), axis=0))), players
 
     def in_game(
-        self, groups: Sequence[KernelGroup] = (), later: Sequence[KernelGroup] = ()
+        self, groups: Sequence[KernelGroup] = (), later: Sequence[KernelGroup] = (), remembers: bool = False
     ) -> tuple[StateSpace, list[PolicyPlayer]]:
         """Return the states of the game, and the players with their policies in these states.
 
@@ -443,4 +459,5 @@ class PlayerGroup:
         """
         compile_kernels([*self.groups, *groups], threads(), later)
         space = StateSpace(self.rules, self.information)
-        return space, [player.in_game(space, name) for name, player in zip(self.names, self._players, strict=True)]
+        named = zip(self.names, self._players, strict=True)
+        return space, [player.in_game(space, name, remembers) for name, player in named]

@@ -16,7 +16,8 @@ import numpy as np
 from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.ratings import Standing, rank
 from punish_fast.duel.evaluation import SimulationResult, added, head_to_head, simulate
-from punish_fast.duel.graph import GameGraph, must_be_graph
+from punish_fast.duel.graph import GameGraph, Policy, must_be_graph
+from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.results import to_frame
 
@@ -140,7 +141,7 @@ def round_robin(
 
 
 def _play(
-    graph: GameGraph, own: np.ndarray, enemy: np.ndarray, games: int | None, seed: int
+    graph: GameGraph, own: Policy, enemy: Policy, games: int | None, seed: int
 ) -> tuple[float, float, SimulationResult | None]:
     """Return the win probability and mean length of a match, and the result of the simulation (None if exact)."""
     if games is None:
@@ -158,9 +159,16 @@ def check_tournament(n_players: int, games: int | None) -> None:
         raise TournamentError(f"games: {games} is not an even number from {MIN_GAMES} to {MAX_GAMES}")
 
 
-def digest_of(policy: np.ndarray) -> str:
+def digest_of(policy: Policy) -> str:
     """Return a digest of a policy, 16 hexadecimal digits."""
-    return hashlib.sha256(np.ascontiguousarray(policy, dtype="<f8").tobytes()).hexdigest()[:16]
+    digest = hashlib.sha256()
+    policies: Any = [policy]
+    if isinstance(policy, PublicPolicy):
+        policies = policy
+        digest.update(policy.states.rows.astype("<i8").tobytes())
+    for each in policies:
+        digest.update(np.ascontiguousarray(each, dtype="<f8").tobytes())
+    return digest.hexdigest()[:16]
 
 
 def pairs_of(digests: list[str]) -> Iterator[tuple[int, int]]:
