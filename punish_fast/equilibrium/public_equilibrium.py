@@ -128,6 +128,11 @@ class PublicEquilibrium:
         """Current strategy."""
         return PublicPolicy(self.graph.public, list(self._policies))
 
+    @property
+    def unlearned(self) -> list[int]:
+        """Indices in `order` whose strategies have not been learned."""
+        return [index for index in self.order if self._policies[index] is self._base]
+
     def state_dict(self) -> dict[str, np.ndarray]:
         """Return the state of the learner as arrays.
 

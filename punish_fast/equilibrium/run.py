@@ -81,6 +81,7 @@ def run_equilibrium(
     save: Callable[[Equilibrium], None] | None = None,
     progress: Callable[[IterationStatus], None] | None = None,
     search_progress: Callable[[str, int, float], None] | None = None,
+    measures: bool = True,
 ) -> EquilibriumRun:
     """Iterate until a target or the time limit is near, then measure exploitability.
 
@@ -93,6 +94,7 @@ def run_equilibrium(
         save: Function that writes a checkpoint, called about every minute, before measurements and after an interrupt.
         progress: Called after every iteration.
         search_progress: Passed to `search_from` as ``progress`` when exploitability is measured.
+        measures: False if exploitability must not be measured at the end.
 
     Raises:
         TimeLimitError: If the time limit has long passed during an iteration.
@@ -104,7 +106,7 @@ def run_equilibrium(
         runner.checkpoint()
         raise
     runner.checkpoint()
-    exploitability = runner.measure()
+    exploitability = runner.measure() if measures else math.nan
     return EquilibriumRun(equilibrium.iterations, exploitability, runner.response, runner.seconds)
 
 

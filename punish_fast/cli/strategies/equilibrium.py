@@ -7,10 +7,11 @@ JSON keys:
     successors (integer): Number of transitions from full states.
     memory_bytes (integer, bytes): Memory needed.
     iterations (integer): Number of iterations, including the iterations of a resumed checkpoint.
-    exploitability (number or null, percentage points): Exploitability of the strategy. Null if the time limit left no
-        time for the measurement.
-    exploiter_wins (number or null, from 0 to 1): Win probability of the best response found. Null if the time limit
-        left no time for the measurement.
+    public_states (integer): Number of public states with a separate strategy. Mirrored public states count as one.
+    exploitability (number or null, percentage points): Exploitability of the strategy. Null with `--public`, or if the
+        time limit left no time for the measurement.
+    exploiter_wins (number or null, from 0 to 1): Win probability of the best response found. Null with `--public`, or
+        if the time limit left no time for the measurement.
     resume (string or null): Checkpoint file.
     information (string): Information model: `memoryless` or `memory`.
     best_response_share (number, from 0 to 1): Share of games played against a best response.
@@ -30,16 +31,17 @@ from rich.filesize import decimal
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules, option, verb
 from punish_fast.cli.frame.outputs import HDF5, default_strategy, rules_stem
 from punish_fast.cli.frame.progress import interrupt_note
-from punish_fast.cli.frame.report import CheckError, UsageError, say
+from punish_fast.cli.frame.report import CheckError, UsageError, count, say
 from punish_fast.cli.strategies.arena import exploitability_text
-from punish_fast.punish.rules import Rules, load_rules, rules_report, true_rules
+from punish_fast.cli.strategies.public_equilibrium import begin, find_unfinished, learn_public
+from punish_fast.punish.rules import Rules, load_rules, name_of, rules_report, true_rules
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.errors import ReadError
 from punish_fast.runtime.limits import require_memory
 
 if TYPE_CHECKING:
     from punish_fast.duel.graph import Outline
-    from punish_fast.equilibrium.run import IterationStatus, Target
+    from punish_fast.equilibrium.run import EquilibriumRun, IterationStatus, Target
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.store.reader import SolutionFile
 
@@ -52,6 +54,10 @@ class EquilibriumOptions(ComputeOptions):
         "Information model: memoryless (the discard pile) or memory (also which player played which card).",
         default="memoryless",
     )
+    public: int | None = option(
+        "Also learn separate strategies after the N most likely public states at the end of a measure, with the same "
+        "number of iterations each. Requires memoryless.",
+    )
     iterations: int | None = option("Stop after N iterations, at most 10000.  [default: 80 if no other target is set]")
     exploitability: float | None = option("Stop at this exploitability, in percentage points.", metavar="POINTS")
     time: float | None = option("Time limit of the whole command.", metavar="SECONDS")
@@ -63,12 +69,13 @@ class EquilibriumOptions(ComputeOptions):
     "punish-fast equilibrium",
     "punish-fast equilibrium --information memory --time 1500 --resume run.h5",
     "punish-fast equilibrium --rules tiny --exploitability 0.5",
+    "punish-fast equilibrium --public 75 --resume run.h5 -o public.h5",
 )
 def equilibrium(options: EquilibriumOptions) -> None:
     """Approximate an equilibrium and measure its exploitability.
 
-    By default, the strategy is written to equilibrium.h5, or to equilibrium-memory.h5 with --information memory. If the
-    rules are not tabletop, the file name begins with their name.
+    By default, the strategy is written to equilibrium.h5, to equilibrium-memory.h5 with --information memory, or to
+    equilibrium-public.h5 with --public. If the rules are not tabletop, the file name begins with their name.
     """
     from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.duel.graph import GRAPH, GameGraph, Outline
@@ -82,29 +89,50 @@ def equilibrium(options: EquilibriumOptions) -> None:
     target = _target(options)
     rules = true_rules(load_rules(options.rules or "tabletop"))
     options.check_outputs(options.output, options.resume, endings=HDF5)
-    checkpoint = _find_checkpoint(options, rules)
+    settings = {"rules": name_of(rules), "public": options.public, "iterations": target.max_iterations}
+    unfinished = find_unfinished(options.resume, settings)
+    checkpoint = None if unfinished else _find_checkpoint(options, rules)
     share = default_response_share(options.information)
     if checkpoint is not None:
         share = float(checkpoint.attributes["best_response_share"])
-    output = options.output or _default_output(options, rules, _aims(target, share))
+    aims = _aims(target, share) | ({} if options.public is None else {"target_public_states": options.public})
+    output = options.output or _default_output(options, rules, aims)
     options.check_outputs(output, options.resume)
     compile_kernels([STATES, *GRAPH, LEARNING, RESPONSES, EVALUATION], threads())
     with options.stages("states", "game: listing information states (1 of 2)"):
         outline = Outline(StateSpace(rules, options.information))
-    size = _size(outline, bytes_needed(outline, share))
+    # Each public state and its mirrored public state have a policy of float64.
+    size = _size(outline, bytes_needed(outline, share) + 16 * len(outline.space.action) * (options.public or 0))
     if not options.as_json and not options.quiet:
         memory = decimal(size["memory_bytes"])
         say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")
     require_memory(size["memory_bytes"], "this equilibrium")
-    with options.stages("graph", "game: building the graph (2 of 2)"):
-        learner = Equilibrium(GameGraph(outline.space, outline), share=share)
-    _resume(learner, checkpoint, target)
-    found = _run(learner, target, options, output)
+    if unfinished is None:
+        with options.stages("graph", "game: building the graph (2 of 2)"):
+            learner = Equilibrium(GameGraph(outline.space, outline), share=share)
+        _resume(learner, checkpoint, target)
+        if options.public is None:
+            found = _run(learner, target, options, output, aims)
+        else:
+            _learn(learner, target, options, measures=False)
+            unfinished = begin(learner, settings)
+        # Free the tables before the graph with public states is built.
+        del learner
+    if unfinished is not None:
+        found = learn_public(options.stages, outline.space, unfinished, options.resume, output, aims)
     report = size | found | {"information": options.information, "best_response_share": share}
     result = exploitability_text(output, found["exploiter_wins"])
-    if math.isnan(found["exploitability"]):
+    if unfinished is not None:
+        result = f"{output} remembers {count(found['public_states'], 'public state')}."
+    elif math.isnan(found["exploitability"]):
         result = "The time limit ended before the exploitability was measured."
-    options.print(report | rules_report(rules) | options.work_report(output), result=result, then=("play", output))
+    then = ("play", output) if unfinished is None else ("exploit", output, "--bracket")
+    options.print(report | rules_report(rules) | options.work_report(output), result=result, then=then)
+    _check_target(target, found)
+
+
+def _check_target(target: Target, found: dict[str, Any]) -> None:
+    """Raise `CheckError` if the target exploitability was not reached."""
     if target.exploitability is not None and not found["exploitability"] <= target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
         missed = "the exploitability was not measured in time" if math.isnan(found["exploitability"]) else missed
@@ -112,10 +140,17 @@ def equilibrium(options: EquilibriumOptions) -> None:
 
 
 def _target(options: EquilibriumOptions) -> Target:
-    from punish_fast.equilibrium.run import Target, TargetError
+    from punish_fast.equilibrium.run import DEFAULT_ITERATIONS, Target, TargetError
 
+    iterations = options.iterations
+    if options.public is not None:
+        if options.public < 1:
+            raise UsageError(f"public: {options.public} is not allowed; it must be at least 1")
+        if options.information != "memoryless" or options.exploitability is not None:
+            raise UsageError("--public requires --information memoryless, and cannot be combined with --exploitability")
+        iterations = iterations or DEFAULT_ITERATIONS
     try:
-        return Target(options.iterations, options.exploitability, options.time)
+        return Target(iterations, options.exploitability, options.time)
     except TargetError as error:
         raise UsageError(str(error).replace("seconds:", "time:")) from None
 
@@ -130,7 +165,8 @@ def _aims(target: Target, share: float) -> dict[str, Any]:
 def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, Any]) -> Path:
     name = rules_stem(rules, options.rules).removesuffix("-reshuffle")
     stem = "equilibrium" if name == "tabletop" else f"{name}-equilibrium"
-    path = Path(f"{stem}.h5" if options.information == "memoryless" else f"{stem}-{options.information}.h5")
+    kind = options.information if options.public is None else "public"
+    path = Path(f"{stem}.h5" if kind == "memoryless" else f"{stem}-{kind}.h5")
     return default_strategy(path, rules, aims, options.information)
 
 
@@ -176,9 +212,9 @@ def _resume(learner: Equilibrium, checkpoint: SolutionFile | None, target: Targe
         say(f"{checkpoint.path}: has {learner.iterations:,} iterations, more than the target {target.max_iterations:,}")
 
 
-def _run(learner: Equilibrium, target: Target, options: EquilibriumOptions, output: Path) -> dict[str, Any]:
+def _learn(learner: Equilibrium, target: Target, options: EquilibriumOptions, measures: bool = True) -> EquilibriumRun:
     from punish_fast.equilibrium.run import run_equilibrium
-    from punish_fast.store.policies import Checkpoint, save_checkpoint, save_policy
+    from punish_fast.store.policies import Checkpoint, save_checkpoint
 
     path, space, progress = options.resume, learner.graph.space, options.stages.progress
 
@@ -192,11 +228,20 @@ def _run(learner: Equilibrium, target: Target, options: EquilibriumOptions, outp
         def show(status: IterationStatus) -> None:
             progress.show(status_line(status), left=status.seconds_left or 0.0)
 
-        run = run_equilibrium(learner, target, save, show, progress.response)
+        run = run_equilibrium(learner, target, save, show, progress.response, measures)
     options.stages.clock.seconds |= run.seconds
+    return run
+
+
+def _run(
+    learner: Equilibrium, target: Target, options: EquilibriumOptions, output: Path, aims: dict[str, Any]
+) -> dict[str, Any]:
+    from punish_fast.store.policies import save_policy
+
+    space, run = learner.graph.space, _learn(learner, target, options)
     results = {"iterations": run.iterations, "exploitability": run.exploitability}
     first = {"kind": "equilibrium", "iterations": run.iterations, "best_response_share": learner.share}
-    origin = first | results | _aims(target, learner.share)
+    origin = first | results | aims
     if math.isnan(run.exploitability):
         del origin["exploitability"]
     with options.stages("store", "equilibrium: writing"), time_limit(math.inf):
@@ -204,7 +249,8 @@ def _run(learner: Equilibrium, target: Target, options: EquilibriumOptions, outp
         # If no pure response was found, the response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
         save_policy(output, space, learner.average, support, origin=origin, response=response)
-    return results | {"exploiter_wins": 0.5 + run.exploitability / 100, "resume": path}
+    wins = 0.5 + run.exploitability / 100
+    return results | {"exploiter_wins": wins, "resume": options.resume, "public_states": 0}
 
 
 def status_line(status: IterationStatus) -> str:

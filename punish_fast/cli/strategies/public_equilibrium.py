@@ -1,0 +1,110 @@
+"""Second stage of ``punish-fast equilibrium --public``: separate strategies after public states."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from punish_fast.cli.frame.progress import Stages, interrupt_note
+from punish_fast.cli.frame.report import UsageError
+from punish_fast.runtime.deadline import TimeLimitError, seconds_left, time_limit
+from punish_fast.runtime.errors import ReadError
+
+if TYPE_CHECKING:
+    from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium
+    from punish_fast.equilibrium.solver import Equilibrium
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.store.bundles import Bundle
+
+# Kind of checkpoints of this stage.
+_KIND = "public-equilibrium"
+_SECONDS_BETWEEN_CHECKPOINTS = 60.0
+
+
+def find_unfinished(path: Path | None, settings: Mapping[str, Any]) -> Bundle | None:
+    """Return the checkpoint of this stage. Return None if the file is missing or belongs to the first stage."""
+    from punish_fast.equilibrium.public_equilibrium import LAYOUT
+    from punish_fast.store.bundles import load_bundle
+    from punish_fast.store.checked_file import CheckedFile
+    from punish_fast.store.schema import BUNDLE
+
+    if path is None or not path.exists() or CheckedFile(path).kind != BUNDLE:
+        return None
+    bundle = load_bundle(path, {_KIND: {"base": ("float64", 1), "public": ("int64", 2), **LAYOUT}})
+    for name, wanted in settings.items():
+        if (found := bundle.header.get(name)) != wanted:
+            raise UsageError(f"{path}: was made with other options; {name} is {str(found)[:80]!r}, not {str(wanted)!r}")
+    return bundle
+
+
+def begin(learner: Equilibrium, settings: dict[str, Any]) -> Bundle:
+    """Return the initial state of this stage, given the result of the first stage."""
+    from punish_fast.equilibrium.public_equilibrium import likely_public_states
+    from punish_fast.store.bundles import Bundle
+
+    public = likely_public_states(learner.graph, learner.average, settings["public"])
+    return Bundle(settings, {"base": learner.average, "public": public.rows})
+
+
+def learn_public(
+    stages: Stages, space: StateSpace, bundle: Bundle, resume: Path | None, output: Path, aims: dict[str, Any]
+) -> dict[str, Any]:
+    """Learn the strategies that are missing in ``bundle``, write all strategies, and return results to report."""
+    from punish_fast.duel.graph import GameGraph
+    from punish_fast.duel.public_states import PublicPolicy, PublicStates
+    from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium
+    from punish_fast.store.policies import save_policy
+
+    with stages("public", "equilibrium: public states"):
+        arrays = bundle.arrays
+        try:
+            graph = GameGraph(space, public=PublicStates(arrays["public"]))
+            learner = PublicEquilibrium(graph, arrays["base"], state=arrays if "learned" in arrays else None)
+        except ValueError as error:
+            raise ReadError(f"{resume}: {error}") from None
+        with interrupt_note(resume, "the strategies learned"):
+            _iterate(learner, bundle, stages, resume)
+    mirror, unlearned = graph.public.mirror.tolist(), learner.unlearned
+    missing = {k for index in unlearned for k in (index, mirror[index])}
+    learned = [k for k in range(1, len(mirror)) if k not in missing]
+    # Index 0 is learned last, so it still has the base policy if another strategy is missing.
+    rows = graph.public.rows[np.array(learned, dtype=np.int64) - 1]
+    policy = PublicPolicy(PublicStates(rows), [learner.policy[k] for k in (0, *learned)])
+    n_states = len({*learner.order} - {*unlearned, 0})
+    results = {"iterations": bundle.header["iterations"], "public_states": n_states}
+    with stages("store", "equilibrium: writing"), time_limit(math.inf):
+        save_policy(output, space, policy, origin=aims | results)
+    unknown = {"exploitability": math.nan, "exploiter_wins": math.nan}
+    return results | unknown | {"resume": resume}
+
+
+def _iterate(learner: PublicEquilibrium, bundle: Bundle, stages: Stages, resume: Path | None) -> None:
+    from punish_fast.store.bundles import save_bundle
+
+    def save() -> None:
+        if resume is not None:
+            arrays = {name: bundle.arrays[name] for name in ("base", "public")} | learner.state_dict()
+            save_bundle(resume, _KIND, bundle.header, arrays)
+
+    missing, n, start, each = learner.unlearned, len(learner.order), monotonic(), 0.0
+    saved = start
+    try:
+        with suppress(TimeLimitError):
+            for done, index in enumerate(missing, 1):
+                if seconds_left() <= each:
+                    break
+                learner.learn(index, bundle.header["iterations"])
+                each, left = (monotonic() - start) / done, len(missing) - done
+                stages.progress.show(f"equilibrium: strategy {n - left} of {n}", left=each * left)
+                if monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
+                    save()
+                    saved = monotonic()
+    finally:
+        # Also save after an interrupt. The strategy that was being learned is not lost if it was complete.
+        save()
