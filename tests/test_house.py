@@ -84,15 +84,15 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5400,
+    "cli": 5550,
     "web": 1450,
     "play": 2400,
     "envs": 600,
-    "arena": 1350,
+    "arena": 1400,
     "study": 850,
     "games": 5700,
     "store": 1750,
-    "equilibrium": 2200,
+    "equilibrium": 2250,
     "records": 1750,
     "enemies": 600,
     "duel": 1550,
