@@ -7,7 +7,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from pettingzoo import ParallelEnv
 
-from punish_fast.arena.players import Player, require_support
+from punish_fast.arena.players import Player, PlayerError, require_support
 from punish_fast.duel.batch import GameBatch
 from punish_fast.duel.graph import GameGraph
 from punish_fast.envs.batch import BatchEnv, Info, OneGameEnv, SeveralLearners
@@ -63,7 +63,7 @@ class PunishVectorEnv(BatchEnv):
 
         Raises:
             ArgumentError: If ``num_envs`` or ``autoreset_mode`` is invalid.
-            PlayerError: If the opponent is unknown.
+            PlayerError: If the opponent is unknown or not a text.
             ReadError: If the opponent's file is invalid or does not match the rules.
             RulesError: If the rules are invalid or the opponent does not support them.
 
@@ -75,6 +75,10 @@ class PunishVectorEnv(BatchEnv):
             ((3, 18), (3, 11))
             >>> observations, rewards, over, _, info = games.step(info["action_mask"].argmax(axis=1))
         """
+        if not isinstance(opponent, str):
+            raise PlayerError(
+                f"opponent: {type(opponent).__name__} is not allowed; it must be a built-in player or a file"
+            )
         player = Player(opponent)
         self._graph, self.encoding = _tables(_rules_of(rules, player), player.information)
         self._policy = player.policy(self._graph.space)
@@ -111,7 +115,7 @@ class PunishEnv(OneGameEnv):
                 ``"tabletop"``.
 
         Raises:
-            PlayerError: If the opponent is unknown.
+            PlayerError: If the opponent is unknown or not a text.
             ReadError: If the opponent's file is invalid or does not match the rules.
             RulesError: If the rules are invalid or the opponent does not support them.
 

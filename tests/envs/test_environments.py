@@ -231,6 +231,7 @@ def started(env):
         (lambda: envs.PunishEnv("naive", "tiny").step(0), "no game has begun; call reset first"),
         (lambda: envs.PunishEnv("nobody"), "'nobody': no such file"),
         (lambda: envs.PunishEnv("veteran", "tiny"), "veteran"),
+        (lambda: envs.PunishEnv(max, "tiny"), "opponent: builtin_function_or_method is not allowed"),
         (lambda: envs.PunishVectorEnv(0, "naive", "tiny"), "num_envs: 0 is not allowed"),
         (
             lambda: envs.GameVectorEnv(2, autoreset_mode="later"),
