@@ -10,6 +10,7 @@ import pytest
 
 from punish_fast.arena.players import Player
 from punish_fast.mdp.objectives.solver import solve
+from punish_fast.play.explain.hands import hand_report
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.position import position
 from punish_fast.punish.rules import PRESETS, true_rules
@@ -96,9 +97,27 @@ def test_three_lines_stand_above_the_table(run):
     assert "any of 5 discard piles" in run("hand", "rs", "--rules", "tiny").out
 
 
+def test_commas_separate_cards(run):
+    reports = [run("hand", hand, "--rules", "tiny", "--json").report["plays"] for hand in ("r,s", "rs")]
+    assert reports[0] == reports[1]
+
+
+def test_uniform_play_is_no_advice(run, monkeypatch):
+    def uniform(*args):
+        report = hand_report(*args)
+        for play in report["plays"]:
+            play["probability"] = 1 / len(report["plays"])
+        return report
+
+    monkeypatch.setattr("punish_fast.play.explain.hands.hand_report", uniform)
+    _, advice, *_ = run("hand", "rs", "--rules", "tiny").out.splitlines()
+    assert re.fullmatch(r"naive does not know this position\. Against it, strike wins most: \d\d\.\d%\.", advice)
+
+
 def test_impossible_hands_are_refused(run):
     for options, text in (
-        (["rrr"], "in breath 1, both hands have 2 cards"),
+        (["rrr"], "hand: 3 cards are not allowed; it must have 1 to 2"),
+        (["rs", "--breath", "3"], "breath: 3 is not allowed; it must be from 1 to 2"),
         (["rx"], "there is no card 'x'; use g, r, d, s, p"),
         (["pp"], "2 punish in hand"),
         (["rs", "--hp", "own"], "--hp: 'own' is invalid; it must be two numbers"),

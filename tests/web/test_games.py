@@ -241,7 +241,7 @@ def test_a_hand_is_answered_for_one_or_for_all_discard_piles(client, naive):
         each["action"]: each["value"] for each in client.get(f"/models/{naive}/why/{exact['state']}").json()["actions"]
     }
     assert {play["action"]: play["win_probability"] for play in exact["plays"]} == pytest.approx(wins)
-    for path, word in (("rsx", "cards"), ("ppp", "position"), ("rs?discard=gd", "discard")):
+    for path, word in (("rsx", "cards"), ("ppp", "hand: 3 cards"), ("rs?discard=gd", "discard")):
         refused = client.get(f"/hands/{path}")
         assert refused.status_code == 422
         assert word in refused.json()["detail"]

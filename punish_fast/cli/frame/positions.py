@@ -16,7 +16,7 @@ class PositionOptions(CommonOptions):
     hand: str | None = option("Cards in hand, by initials: g, r, d, s, p.", metavar="CARDS")
     discard: str | None = option("Cards in the discard pile, by initials.", metavar="CARDS")
     hp: str | None = option("Your HP and the enemy's, such as 3-2.  [default: full]", metavar="OWN-ENEMY")
-    breath: int | None = option("Breath of the measure.  [default: 1]")
+    breath: int | None = option("Breath of the measure.  [default: 1; for hand: the first possible]")
     enemy_hand: int | None = option("Cards in the enemy's hand.  [default: all unseen cards outside the deck]")
     exhausted: Literal["own", "enemy", "both"] | None = option("Player who must rest in this breath.")
     feinted: str | None = option(

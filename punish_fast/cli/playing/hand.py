@@ -61,9 +61,14 @@ def _print_hand(where: str, report: dict[str, Any]) -> None:
     plays, likely = report["plays"], [each for each in report["plays"] if each["probability"] >= _LEAST_SHARE]
     print_text(f"{report['hand']}: {where}")
     listed = (f"{each['name'].replace('feint with', 'f')} {each['probability']:.0%}" for each in likely)
-    print_text(f"Play {', '.join(listed)}.")
     wins = max(each["win_probability"] for each in plays)
-    print_text(f"Against {report['reference']}, who plays like this, {report['best']} wins most: {wins:.1%}.")
+    told = f"{report['best']} wins most: {wins:.1%}."
+    if len(plays) > 1 and plays[0]["probability"] == plays[-1]["probability"]:
+        # A player chooses uniformly where its strategy is not defined.
+        print_text(f"{report['reference']} does not know this position. Against it, {told}")
+    else:
+        print_text(f"Play {', '.join(listed)}.")
+        print_text(f"Against {report['reference']}, who plays like this, {told}")
     columns: dict[str, Column] = {"": "{name}", "how often": "{probability:.1%}", "wins": "{win_probability:.1%}"}
     if report["state"] is not None:
         columns |= {"any pile: how often": "{mean_probability:.1%}", "wins ": "{mean_win_probability:.1%}"}

@@ -42,7 +42,12 @@ def position_of_hand(
         >>> state.breath, state.enemy_hand, sum(state.discard)
         (2, 4, 5)
     """
-    hand = hand.lower().replace(" ", "")
+    hand = hand.lower().replace(" ", "").replace(",", "")
+    fewest = max(1, 1 + rules.hand_size - rules.breaths)
+    if not fewest <= len(hand) <= rules.hand_size:
+        raise StateError(f"hand: {len(hand)} cards are not allowed; it must have {fewest} to {rules.hand_size}")
+    if breath is not None and not 1 <= breath <= rules.breaths:
+        raise StateError(f"breath: {breath} is not allowed; it must be from 1 to {rules.breaths}")
     breath = max(1, min(rules.breaths, 1 + rules.hand_size - len(hand))) if breath is None else breath
     if discard is None:
         enemy_hand, feinted = details.setdefault("enemy_hand", len(hand)), details.get("feinted", (0, 0))
