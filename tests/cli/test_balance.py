@@ -58,6 +58,7 @@ def test_a_verdict_needs_only_the_changed_rules(run, monkeypatch):
     assert (report["base"]["reason"], report["changed"]["balanced"]) == ("the time limit has passed", False)
     done = run(*TINY, "--set", "damage.strike=3", "-q")
     assert (done.code, done.out.split("\n\n")[-1][:13]) == (0, "Not balanced:")
+    assert "No numbers can be compared" in done.out
     assert "warning: the game under the base rules could not be studied: the time limit has passed" in done.err
 
 

@@ -111,8 +111,11 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
         left = "; ".join(restored["not_tried"]) or "none"
         print_text(f"{count(restored['screened'], 'change')} of one more rule screened. Not tried: {left}.")
     print()
-    print_table([["", "base", "changed", "difference"], *rows])
-    print()
+    if rows:
+        print_table([["", "base", "changed", "difference"], *rows])
+        print()
+    else:
+        print_text("No numbers can be compared, because the time limit ended before both games were studied.\n")
     shown = ("verdict", "criteria", "restore", "statistics")
     print_report({name: value for name, value in printed.items() if name not in shown})
     print_text(report["verdict"], first="\n")
