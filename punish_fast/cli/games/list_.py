@@ -16,5 +16,6 @@ def list_(options: CommonOptions) -> None:
     """List the games, with the commands and options of each."""
     from punish_fast.games.registry import GAMES
 
-    found = [{key: getattr(entry, key) for key in ("name", "summary", "verbs", "options")} for entry in GAMES.values()]
+    games = GAMES.values()
+    found = [{"name": x.name, "summary": x.summary, "verbs": x.verbs, "options": list(x.options)} for x in games]
     options.print({"games": found}, then=("games", "play", found[0]["name"]))
