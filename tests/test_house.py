@@ -86,7 +86,7 @@ TOP = "(top)"
 BUDGET = {
     "cli": 5550,
     "web": 1450,
-    "play": 2400,
+    "play": 2450,
     "envs": 600,
     "arena": 1400,
     "study": 850,
