@@ -199,7 +199,7 @@ def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGa
             self.dict: dict[str, np.ndarray] = {}
 
         def set_from(self, state: _State, player: int) -> None:
-            """Do nothing, because there are no tensors."""
+            """Do nothing, because these games have no tensors."""
 
         def string_from(self, state: _State, player: int) -> Any:
             return state.information_state_string(player)

@@ -81,7 +81,7 @@ class OpenSessions:
     def replay(self, seat: Seat, breath: int, client: Client) -> Seat:
         """Open a table for a finished game of Punish against an agent, beginning before a breath, counted from 1.
 
-        The cards are those of the finished game. The agent's later choices are drawn again. Raise HTTPException 409 for
+        The new game has the same cards. The agent's later choices are drawn again. Raise HTTPException 409 for
         other games, 422 if the game has no such breath, and 429 if there are too many games.
         """
         table, match = seat.table, seat.table.match
