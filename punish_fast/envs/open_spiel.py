@@ -14,14 +14,13 @@ Source: M. Lanctot et al., "OpenSpiel: A Framework for Reinforcement Learning in
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.duel.graph import GameGraph
-from punish_fast.punish.encoding import Encoding, encode
+from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.punish.rules import load_rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, policy_of
@@ -31,19 +30,11 @@ NAME = "punish_fast_punish"
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4  # `pyspiel.PlayerId`
 
 
-class _PunishData(NamedTuple):
-    """Constants of a game of Punish."""
-
-    graph: GameGraph
-    encoding: Encoding
-    measures: int
-
-
 class SpielGame(NamedTuple):
     """Description of a game, from which `register` builds a game of OpenSpiel."""
 
     title: str
-    data: Any  # Constants of the game.
+    rules: Any  # `Game`, or `GameGraph` of Punish.
     n_players: int
     n_actions: int
     n_outcomes: int  # Maximum number of outcomes of a chance node, 0 in games without chance.
@@ -57,6 +48,10 @@ class SpielGame(NamedTuple):
         return self
 
 
+Options = dict[str, Any]
+Describe = Callable[..., SpielGame]
+
+
 class _PunishState:
     """Methods of OpenSpiel for a state of Punish."""
 
@@ -68,22 +63,19 @@ class _PunishState:
         # If cards are to be drawn: index of the first successor, deck, feints, and the two-digit codes of both actions.
         self._draw: tuple[int, int, int, list[int]] | None = None
 
-    @property
-    def _graph(self) -> GameGraph:
-        graph: GameGraph = self._game.data.graph
-        return graph
-
     def current_player(self) -> int:
-        if self._draw is None and 0 <= self._at < self._graph.n_full:
+        graph = self._game.rules
+        if self._draw is None and 0 <= self._at < graph.n_full:
             return SIMULTANEOUS
-        is_over = self._at >= self._graph.n_values - 2 or self._measure == self._game.data.measures
+        is_over = self._at >= graph.n_values - 2 or self._measure * graph.n_breaths == self._game.most_actions
         return TERMINAL if is_over and self._draw is None else CHANCE
 
     def _legal_actions(self, player: int) -> list[int]:
-        return np.flatnonzero(self._game.data.encoding.mask[self._views()[player]]).tolist()
+        space, state = self._game.rules.space, self._views()[player]
+        return list(map(int, COLUMN[space.action[slice(*space.state_ptr[state : state + 2])]]))
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        graph = self._graph
+        graph = self._game.rules
         if self._draw is None:
             return list(enumerate(graph.redeal.p[self._deals()].tolist()))
         deck, feints = self._draw[1:3]
@@ -93,14 +85,14 @@ class _PunishState:
         if self._draw is not None:
             self._resolve(self._draw, action)
             return
-        redeal = self._graph.redeal
-        deal, node = redeal.deal[self._deals()][action], self._at - self._graph.n_full
-        status = self._graph.space.first_status if self._at < 0 else redeal.node_status[node]
+        graph, redeal = self._game.rules, self._game.rules.redeal
+        deal = redeal.deal[self._deals()][action]
+        status = graph.space.first_status if self._at < 0 else redeal.node_status[self._at - graph.n_full]
         self._at, self._measure = int(redeal.first[deal] + status * redeal.stride[deal]), self._measure + 1
         self._observe("", "")
 
     def _apply_actions(self, actions: Sequence[int]) -> None:
-        full, draws, codes = self._graph.full, self._graph.draws, self._game.data.encoding.actions
+        full, draws, codes = self._game.rules.full, self._game.rules.draws, np.array(ACTIONS)
         legal = [self._legal_actions(seat) for seat in (0, 1)]
         # Successors are sorted by the action of player 0, the action of player 1, and the draw.
         feints = codes[legal[0], np.newaxis] % 10 + 2 * (codes[legal[1]] % 10)
@@ -113,8 +105,8 @@ class _PunishState:
 
     def _resolve(self, draw: tuple[int, int, int, list[int]], drawn: int) -> None:
         """Move to the successor after a draw."""
-        (entry, deck, feints, codes), draws, self._draw = draw, self._graph.draws, None
-        self._at = int(self._graph.full.after[entry + drawn])
+        (entry, deck, feints, codes), draws, self._draw = draw, self._game.rules.draws, None
+        self._at = int(self._game.rules.full.after[entry + drawn])
         cards = draws.own[deck, feints, drawn], draws.enemy[deck, feints, drawn]
         own, enemy = (f"{code}+{card}" if code % 10 else str(code) for code, card in zip(codes, cards, strict=True))
         self._observe(f"{own}/{enemy} ", f"{enemy}/{own} ")
@@ -126,25 +118,25 @@ class _PunishState:
 
     def _views(self) -> tuple[int, ...]:
         """Return the information states of both players, or nothing between measures and after the end."""
-        full = self._graph.full
+        full = self._game.rules.full
         if not 0 <= self._at < len(full.enemy_row):
             return ()
         return int(np.searchsorted(full.ptr, self._at, side="right")) - 1, int(full.enemy_row[self._at])
 
     def _deals(self) -> slice:
-        redeal = self._graph.redeal
-        pair = 0 if self._at < 0 else redeal.node_pair[self._at - self._graph.n_full]
-        return slice(*redeal.ptr[pair : pair + 2].tolist())
+        graph = self._game.rules
+        pair = 0 if self._at < 0 else graph.redeal.node_pair[self._at - graph.n_full]
+        return slice(*graph.redeal.ptr[pair : pair + 2].tolist())
 
     def returns(self) -> list[float]:
-        loss = self._graph.n_values - 1
+        loss = self._game.rules.n_values - 1
         return {loss - 1: [1.0, -1.0], loss: [-1.0, 1.0]}.get(self._at, [0.0, 0.0])
 
     def information_state_string(self, player: int) -> str:
         return self._seen[player]
 
     def _action_to_string(self, player: int, action: int) -> str:
-        return f"outcome {action}" if player == CHANCE else self._game.data.encoding.action_names[action]
+        return f"outcome {action}" if player == CHANCE else action_name(ACTIONS[action])
 
 
 def import_pyspiel() -> Any:
@@ -154,12 +146,13 @@ def import_pyspiel() -> Any:
     return import_module("pyspiel")
 
 
-def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGame], methods: type) -> None:
-    """Register a game with OpenSpiel.
+def load_registered(name: str, options: Options, chosen: Options, describe: Describe, methods: type) -> Any:
+    """Register a game with OpenSpiel if necessary, and load it.
 
     Args:
         name: Short name of the game.
         options: Parameters of the game with their default values, as strings, integers or truth values.
+        chosen: Values of some parameters.
         describe: Function of the parameters that returns the description of the game.
         methods: Class with the methods of states. Its method ``begin`` receives the description.
 
@@ -167,6 +160,14 @@ def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGa
         ExtraError: If OpenSpiel is not installed.
     """
     pyspiel = import_pyspiel()
+    if name not in pyspiel.registered_names():
+        _register(name, options, describe, methods)
+    return pyspiel.load_game(name, chosen)
+
+
+def _register(name: str, options: Options, describe: Describe, methods: type) -> None:
+    import pyspiel
+    from open_spiel.python.observation import IIGObserverForPublicInfoGame
 
     def type_of(game: SpielGame) -> Any:
         kind = pyspiel.GameType
@@ -178,7 +179,7 @@ def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGa
         # Information states and observations are strings, not tensors.
         return kind(name, game.title, dynamics, chance, known, utility, rewards, n, n, *provided, options)
 
-    class _State(methods, pyspiel.State):  # type: ignore[misc, name-defined]
+    class _State(methods, pyspiel.State):  # type: ignore[misc]
         def __init__(self, game: Any) -> None:
             pyspiel.State.__init__(self, game)
             self.begin(game.description)
@@ -186,25 +187,14 @@ def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGa
         def is_terminal(self) -> bool:
             return bool(self.current_player() == TERMINAL)
 
-        def observation_string(self, player: int) -> Any:
-            return self.information_state_string(player)
-
         def __str__(self) -> str:
             return str(self.history_str())
 
-    class _Observer:
-        tensor = None
-
-        def __init__(self) -> None:
-            self.dict: dict[str, np.ndarray] = {}
-
-        def set_from(self, state: _State, player: int) -> None:
-            """Do nothing, because these games have no tensors."""
-
+    class _Observer(IIGObserverForPublicInfoGame):  # type: ignore[misc]
         def string_from(self, state: _State, player: int) -> Any:
             return state.information_state_string(player)
 
-    class _Game(pyspiel.Game):  # type: ignore[misc, name-defined]
+    class _Game(pyspiel.Game):  # type: ignore[misc]
         def __init__(self, parameters: dict[str, Any] | None = None) -> None:
             self.description = game = describe(**(options | (parameters or {})))
             total = 0.0 if game.is_zero_sum else None
@@ -214,8 +204,8 @@ def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGa
         def new_initial_state(self) -> _State:
             return _State(self)
 
-        def make_py_observer(self, *_: Any) -> _Observer:
-            return _Observer()
+        def make_py_observer(self, kind: Any = None, params: Any = None) -> _Observer:
+            return _Observer(kind, params)
 
     pyspiel.register_game(type_of(describe(**options)), _Game)
 
@@ -223,16 +213,9 @@ def register(name: str, options: dict[str, Any], describe: Callable[..., SpielGa
 def _describe_punish(rules: str, information: str, measures: int) -> SpielGame:
     check_allowed(measures >= 1, ArgumentError, "measures", shown(measures), "at least 1")
     graph = GameGraph(StateSpace(true_rules(load_rules(rules)), information))
-    data = _PunishData(graph, encode(graph.space), measures)
-    n_actions, n_outcomes = len(data.encoding.actions), int(max(np.diff(graph.redeal.ptr).max(), graph.draws.n.max()))
+    n_outcomes = int(max(np.diff(graph.redeal.ptr).max(), graph.draws.n.max()))
     title, most_actions = f"Punish ({name_of(graph.space.rules)})", measures * graph.n_breaths
-    return SpielGame(title, data, 2, n_actions, n_outcomes, most_actions, is_simultaneous=True)
-
-
-@cache
-def _register_punish() -> None:
-    options = {"rules": "tiny", "information": "memoryless", "measures": 100}
-    register(NAME, options, _describe_punish, _PunishState)
+    return SpielGame(title, graph, 2, len(ACTIONS), n_outcomes, most_actions, is_simultaneous=True)
 
 
 def load_punish(rules: str = "tiny", information: str = "memoryless", measures: int = 100) -> Any:
@@ -259,9 +242,9 @@ def load_punish(rules: str = "tiny", information: str = "memoryless", measures: 
         >>> state.is_simultaneous_node(), state.legal_actions(0)
         (True, [6, 7, 8, 9])
     """
-    _register_punish()
-    options = {"rules": rules, "information": information, "measures": measures}
-    return import_pyspiel().load_game(NAME, options)
+    chosen = {"rules": rules, "information": information, "measures": measures}
+    defaults = {"rules": "tiny", "information": "memoryless", "measures": 100}
+    return load_registered(NAME, defaults, chosen, _describe_punish, _PunishState)
 
 
 def spiel_policy(game: Any, player: Any, enemy: Any = None) -> Any:
@@ -293,7 +276,7 @@ def spiel_policy(game: Any, player: Any, enemy: Any = None) -> Any:
     import_pyspiel()
     from open_spiel.python import policy
 
-    space = game.description.data.graph.space
+    space = game.description.rules.space
     policies = [policy_of(each, space) for each in (player, player if enemy is None else enemy)]
 
     class PlayerPolicy(policy.Policy):  # type: ignore[misc]

@@ -5,11 +5,11 @@ information state string is the text of `Game.known_to`, followed by the player 
 that no longer matter, so games with hidden cards have imperfect recall.
 """
 
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
-from punish_fast.envs.open_spiel import TERMINAL, SpielGame, import_pyspiel, register
-from punish_fast.games.contract import Game, VectorChanceGame
+from punish_fast.envs.open_spiel import TERMINAL, SpielGame, load_registered
+from punish_fast.games.contract import VectorChanceGame
 from punish_fast.games.registry import entry_of, make_game, vector_game
 
 # Maximum number of actions in a game, far above the length of random games.
@@ -20,34 +20,29 @@ class _GameState:
     """Methods of OpenSpiel for a state of a game."""
 
     def begin(self, game: SpielGame) -> None:
-        self._game, self._now = game, game.data.initial()
-
-    @property
-    def _rules(self) -> Game:
-        rules: Game = self._game.data
-        return rules
+        self._game, self._now = game, game.rules.initial()
 
     def current_player(self) -> int:
-        return TERMINAL if self._rules.is_terminal(self._now) else self._rules.player(self._now)
+        return TERMINAL if self._game.rules.is_terminal(self._now) else self._game.rules.player(self._now)
 
     def _legal_actions(self, player: int) -> list[int]:
-        return list(self._rules.actions(self._now)) if player == self.current_player() else []
+        return list(self._game.rules.actions(self._now)) if player == self.current_player() else []
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        shares = [float(p) for p in self._rules.probabilities(self._now)]
-        return list(zip(self._rules.actions(self._now), shares, strict=True))
+        shares = [float(p) for p in self._game.rules.probabilities(self._now)]
+        return list(zip(self._game.rules.actions(self._now), shares, strict=True))
 
     def _apply_action(self, action: int) -> None:
-        self._now = self._rules.apply(self._now, action)
+        self._now = self._game.rules.apply(self._now, action)
 
     def returns(self) -> list[float]:
-        return [float(value) for value in self._rules.returns(self._now)]
+        return [float(value) for value in self._game.rules.returns(self._now)]
 
     def information_state_string(self, player: int) -> str:
-        return f"{self._rules.text(self._rules.known_to(self._now, player))} {self.current_player()}"
+        return f"{self._game.rules.text(self._game.rules.known_to(self._now, player))} {self.current_player()}"
 
     def _action_to_string(self, player: int, action: int) -> str:  # noqa: ARG002 - a state has one player to move
-        return self._rules.action_text(self._now, action)
+        return str(self._game.rules.action_text(self._now, action))
 
 
 def _describe(name: str, **options: Any) -> SpielGame:
@@ -55,13 +50,6 @@ def _describe(name: str, **options: Any) -> SpielGame:
     n_outcomes = game.n_actions if isinstance(vector_game(game), VectorChanceGame) else 0
     known = {"is_open": game.is_open, "is_zero_sum": game.is_zero_sum}
     return SpielGame(game.variant_text(), game, game.n_players, game.n_actions, n_outcomes, _MOST_ACTIONS, **known)
-
-
-@cache
-def _register(name: str) -> str:
-    short = f"punish_fast_{name.replace('-', '_')}"
-    register(short, entry_of(name).options, partial(_describe, name), _GameState)
-    return short
 
 
 def load_game(name: str, **options: Any) -> Any:
@@ -89,4 +77,5 @@ def load_game(name: str, **options: Any) -> Any:
         (1, [0, 1, 2, 3, 5, 6, 7, 8])
     """
     make_game(name, options)  # Raises errors with the names of the options
-    return import_pyspiel().load_game(_register(name), options)
+    short = f"punish_fast_{name.replace('-', '_')}"
+    return load_registered(short, entry_of(name).options, options, partial(_describe, name), _GameState)
