@@ -34,37 +34,32 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.single_observation_space, self.single_action_space = observation_space, spaces.Discrete(n_actions)
         self.observation_space = batch_space(observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._games: Any = None  # until the first reset
+        self._begin(int(self.np_random.integers(2**63)))
         self._was_over = np.zeros(num_envs, dtype=np.bool_)  # games that ended in an earlier step
 
     @abstractmethod
     def _begin(self, seed: int) -> None:
-        """Set ``_games`` to new games with a random seed."""
+        """Begin new games with a random seed."""
 
     @abstractmethod
     def _restart(self, which: np.ndarray) -> None:
         """Replace the games in ``which``, bool ``[num_envs]``."""
 
     @abstractmethod
-    def _advance(self, actions: np.ndarray) -> None:
-        """Advance all games that are not over to the learner's next decision."""
+    def _advance(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Advance all games that are not over to the learner's next decision.
+
+        Return a new mask of the games that are over, bool ``[num_envs]``, and the learner's rewards in these games,
+        ``[num_envs]``.
+        """
 
     @abstractmethod
-    def _rewards(self) -> np.ndarray:
-        """Return the learner's rewards in finished games, float64 ``[num_envs]``."""
-
-    @abstractmethod
-    def _observe(self) -> np.ndarray:
-        """Return new observations of all games."""
-
-    @abstractmethod
-    def _masks(self) -> np.ndarray:
-        """Return a new mask of the learner's legal actions, bool ``[num_envs, n_actions]``."""
+    def _observe(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return new observations and a new mask of the learner's legal actions, bool ``[num_envs, n_actions]``."""
 
     def action_masks(self) -> np.ndarray:
         """Return a mask of the learner's legal actions, bool ``[num_envs, n_actions]``."""
-        self._require_games()
-        return self._masks()
+        return self._observe()[1]
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[np.ndarray, Info]:
         """Begin new games.
@@ -79,19 +74,18 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             ``[num_envs, n_actions]``.
 
         Raises:
-            ArgumentError: If the mask is invalid or no game has begun.
+            ArgumentError: If the mask is invalid.
         """
         which = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=np.bool_)))
         is_mask = which.shape == (self.num_envs,) and which.dtype == np.bool_
         check_allowed(is_mask, ArgumentError, "reset_mask", f"{which.dtype} {which.shape}", f"bool ({self.num_envs},)")
         super().reset(seed=seed)
-        if which.all() and (seed is not None or self._games is None):
+        if seed is not None and which.all():
             self._begin(int(self.np_random.integers(2**63)))
         else:
-            self._require_games()
             self._restart(which)
         self._was_over &= ~which
-        return self._observe(), self._info()
+        return self._seen()
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Info]:
         """Take an action in each game.
@@ -104,18 +98,16 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             truncated games (none), and the masks of legal actions as in `reset`.
 
         Raises:
-            ArgumentError: If no game has begun, or if a game is over and not reset automatically.
+            ArgumentError: If a game is over and not reset automatically.
             ValueError: If an action is illegal. The message contains the game, the action and the legal actions.
         """
-        self._require_games()
         was_over, info = self._was_over, {}
         if self._mode is AutoresetMode.DISABLED and was_over.any():
             raise ArgumentError(f"step: game {was_over.argmax()} is over; call reset first")
-        self._advance(actions)
-        over = self._games.is_over & ~was_over
-        rewards = np.where(over, self._rewards(), 0.0)
+        over, rewards = self._advance(actions)
+        over &= ~was_over
         if self._mode is AutoresetMode.SAME_STEP and over.any():
-            last, final = self._observe(), np.full(self.num_envs, None, dtype=object)
+            (last, _), final = self._observe(), np.full(self.num_envs, None, dtype=object)
             for game in np.flatnonzero(over):
                 final[game] = last[game]
             info = {"final_obs": final, "_final_obs": over.copy(), "final_info": {}, "_final_info": over.copy()}
@@ -123,14 +115,12 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         elif was_over.any():
             self._restart(was_over)
         self._was_over = over & (self._mode is not AutoresetMode.SAME_STEP)
-        return self._observe(), rewards, over, np.zeros_like(over), info | self._info()
+        observations, masks = self._seen()
+        return observations, np.where(over, rewards, 0.0), over, np.zeros_like(over), info | masks
 
-    def _require_games(self) -> None:
-        if self._games is None:
-            raise ArgumentError("no game has begun; call reset first")
-
-    def _info(self) -> Info:
-        return {"action_mask": self._masks().view(np.int8)}
+    def _seen(self) -> tuple[np.ndarray, Info]:
+        observations, masks = self._observe()
+        return observations, {"action_mask": masks.view(np.int8)}
 
 
 class OneGameEnv(gymnasium.Env[np.ndarray, int]):
@@ -171,7 +161,7 @@ class OneGameEnv(gymnasium.Env[np.ndarray, int]):
             not truncated), and the mask of legal actions as in `reset`.
 
         Raises:
-            ArgumentError: If no game has begun or the game is over.
+            ArgumentError: If the game is over.
             ValueError: If the action is illegal. The message contains the action and the legal actions.
         """
         observations, rewards, over, _, info = self.games.step(np.asarray(action)[np.newaxis])

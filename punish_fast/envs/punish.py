@@ -18,14 +18,10 @@ from punish_fast.runtime.errors import ArgumentError, check_allowed, shown
 
 
 @lru_cache(maxsize=2)
-def _tables(rules: Rules, information: str) -> tuple[GameGraph, Encoding]:
-    """Return the graph of a game and the encoding of its states."""
-    space = StateSpace(rules, information)
-    return GameGraph(space), encode(space)
-
-
-def _observation_space(encoding: Encoding) -> spaces.Box:
-    return spaces.Box(0, encoding.maximum, dtype=np.uint8)
+def _tables(rules: Rules, information: str) -> tuple[GameGraph, Encoding, spaces.Box]:
+    """Return the graph of a game, the encoding of its states and the space of observations."""
+    encoding = encode(StateSpace(rules, information))
+    return GameGraph(encoding.space), encoding, spaces.Box(0, encoding.maximum, dtype=np.uint8)
 
 
 def _rules_of(rules: Rules | str | None, player: Player) -> Rules:
@@ -75,14 +71,12 @@ class PunishVectorEnv(BatchEnv):
             ((3, 18), (3, 11))
             >>> observations, rewards, over, _, info = games.step(info["action_mask"].argmax(axis=1))
         """
-        if not isinstance(opponent, str):
-            raise PlayerError(
-                f"opponent: {type(opponent).__name__} is not allowed; it must be a built-in player or a file"
-            )
+        kind, allowed = type(opponent).__name__, "a built-in player or a file"
+        check_allowed(isinstance(opponent, str), PlayerError, "opponent", kind, allowed)
         player = Player(opponent)
-        self._graph, self.encoding = _tables(_rules_of(rules, player), player.information)
+        self._graph, self.encoding, observations = _tables(_rules_of(rules, player), player.information)
         self._policy = player.policy(self._graph.space)
-        super().__init__(num_envs, _observation_space(self.encoding), len(self.encoding.actions), autoreset_mode)
+        super().__init__(num_envs, observations, len(self.encoding.actions), autoreset_mode)
 
     def _begin(self, seed: int) -> None:
         self._games = GameBatch(self._graph, self.num_envs, seed)
@@ -90,17 +84,13 @@ class PunishVectorEnv(BatchEnv):
     def _restart(self, which: np.ndarray) -> None:
         self._games.deal(which)
 
-    def _advance(self, actions: np.ndarray) -> None:
+    def _advance(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         self._games.step(actions, self._games.sample(self._policy, seat=1))
+        return self._games.is_over, self._games.result
 
-    def _rewards(self) -> np.ndarray:
-        return np.asarray(self._games.result, dtype=np.float64)
-
-    def _observe(self) -> np.ndarray:
-        return np.asarray(self.encoding.features[self._games.observe(seat=0)])
-
-    def _masks(self) -> np.ndarray:
-        return np.asarray(self.encoding.mask[self._games.observe(seat=0)])
+    def _observe(self) -> tuple[np.ndarray, np.ndarray]:
+        states = self._games.observe(seat=0)
+        return self.encoding.features[states], self.encoding.mask[states]
 
 
 class PunishEnv(OneGameEnv):
@@ -160,8 +150,8 @@ class PunishParallelEnv(SeveralLearners, ParallelEnv[str, Info, int]):
             >>> len(observations), len(game.encoding.action_names)
             (2, 11)
         """
-        self._graph, self.encoding = _tables(_rules_of(rules, Player("random")), information)
-        self._name_players(2, _observation_space(self.encoding), len(self.encoding.actions))
+        self._graph, self.encoding, observations = _tables(_rules_of(rules, Player("random")), information)
+        self._name_players(2, observations, len(self.encoding.actions))
         self._games = GameBatch(self._graph, 1, seed=int(np.random.default_rng().integers(2**63)))
 
     def reset(self, seed: int | None = None, options: Info | None = None) -> tuple[Info, Info]:  # noqa: ARG002

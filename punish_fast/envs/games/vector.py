@@ -88,20 +88,18 @@ class GameVectorEnv(BatchEnv):
         self._random = np.random.default_rng([seed, 1])  # not the random numbers of chance events
         self._games = RunningGames(self.game, self.num_envs, seed)
         self._seats = np.zeros(self.num_envs, dtype=np.int8)
-        self._seat_learners(np.ones(self.num_envs, dtype=np.bool_))
+        self._restart(np.ones(self.num_envs, dtype=np.bool_))
 
     def _restart(self, which: np.ndarray) -> None:
         self._games.restart(which)
-        self._seat_learners(which)
-
-    def _seat_learners(self, which: np.ndarray) -> None:
         n, n_players = int(which.sum()), self.game.n_players
         self._seats[which] = self._random.integers(n_players, size=n) if self._seat is None else self._seat
         self._move_opponents()
 
-    def _advance(self, actions: np.ndarray) -> None:
+    def _advance(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         self._games.step(actions)
         self._move_opponents()
+        return self._games.is_over, self._games.returns[np.arange(self.num_envs), self._seats]
 
     def _move_opponents(self) -> None:
         """Move for the opponents until the learner is to move in all games that are not over."""
@@ -111,14 +109,8 @@ class GameVectorEnv(BatchEnv):
             actions[waits] = self._opponent(games.states[waits], games.legal[waits], self._random)
             games.step(actions, waits)
 
-    def _rewards(self) -> np.ndarray:
-        return np.asarray(self._games.returns[np.arange(self.num_envs), self._seats], dtype=np.float64)
-
-    def _observe(self) -> np.ndarray:
-        return np.asarray(self._games.features().reshape(self.observation_space.shape))
-
-    def _masks(self) -> np.ndarray:
-        return np.asarray(self._games.legal)
+    def _observe(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._games.features().reshape(self.observation_space.shape), self._games.legal
 
 
 class GameEnv(OneGameEnv):
