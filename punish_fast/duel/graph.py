@@ -21,7 +21,7 @@ from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.information import revealed_cards
 from punish_fast.punish.states.space import StateSpace, empty_space, must_be_space, require_memoryless
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.errors import ArgumentError, PunishFastError, check_allowed, shown
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
@@ -98,6 +98,7 @@ class GameGraph(Outline, LayeredGraph):
             public: Public states that divide the nodes. By default, nodes are not divided.
 
         Raises:
+            ArgumentError: If ``outline`` is itself a graph.
             MemoryError: If the graph does not fit into memory or has too many successors for 32-bit indices.
 
         Examples:
@@ -109,6 +110,8 @@ class GameGraph(Outline, LayeredGraph):
         if outline is None:
             super().__init__(space)
         else:
+            is_new = type(outline) is Outline  # A graph fills the arrays of its outline.
+            check_allowed(is_new, ArgumentError, "outline", shown(outline), "an Outline of the graph")
             vars(self).update(vars(outline))
         self.layer_ptr = self.space.layer_ptr[: self.space.rules.breaths + 1]
         self.state_ptr = self.space.state_ptr[: len(self.full.ptr)]

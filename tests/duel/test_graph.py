@@ -14,8 +14,10 @@ from punish_fast.duel.breath import play_breaths
 from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.clash import LOSS, WIN
 from punish_fast.punish.codes import State, split_digits, state_of_digits, to_decimal
+from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime._jit import set_threads
+from punish_fast.runtime.errors import ArgumentError
 from tests.kernels import calling
 
 
@@ -172,6 +174,12 @@ def test_views_after_a_breath_are_the_slow_models(rules, data):
         else:
             assert found.result[0] == 0
             assert tuple(state_of_digits(found.digits[0].tolist())) == tuple(after)
+
+
+def test_a_graph_is_not_the_outline_of_another_graph():
+    graph = GameGraph(StateSpace(PRESETS["tiny"]))
+    with pytest.raises(ArgumentError, match=r"outline: GameGraph.* is not allowed; it must be an Outline"):
+        GameGraph(graph.space, graph)
 
 
 def mirrors(rules, state):
