@@ -218,13 +218,15 @@ class MatchResult(NamedTuple):
 def match_of(returns: np.ndarray) -> MatchResult:
     """Return the result of a match from the returns of its games, ``[n, n_players]``, with the player in column 0.
 
-    A return is 1 for a sole winner, 0 for a tie for first place and -1 otherwise.
+    A return is 1 for a sole winner, 0 for a tie for first place and -1 otherwise. If the only opponent acts illegally,
+    the returns are 0 and -1, and the player wins.
     """
-    own, n_first = returns[:, 0], (returns >= 0).sum(axis=1)
-    shares = {"win": own > 0, "tie": own == 0, "loss": own < 0, "first": (own >= 0) / n_first}
+    is_first, n_first = returns[:, 0] >= 0, (returns >= 0).sum(axis=1)
+    shares = {"win": is_first & (n_first == 1), "tie": is_first & (n_first > 1), "loss": ~is_first}
+    shares |= {"first": is_first / n_first}
     means = {name: float(np.mean(share)) for name, share in shares.items()}
-    errors = {name: float(np.std(share) / np.sqrt(len(own))) for name, share in shares.items()}
-    return MatchResult(len(own), **means, errors=errors)
+    errors = {name: float(np.std(share) / np.sqrt(len(returns))) for name, share in shares.items()}
+    return MatchResult(len(returns), **means, errors=errors)
 
 
 def play_match(

@@ -148,6 +148,8 @@ def test_illegal_actions_lose():
     found = play_match(vector, lambda states, _legal, _generator: np.full(len(states), 10), rule_player, 20)
     # A full hand has a tenth slot, the next one has none.
     assert (found["both"].win, found["both"].tie, found["both"].loss) == (0, 0, 1)
+    found = play_match(vector, rule_player, lambda states, _legal, _generator: np.full(len(states), 10), 20)
+    assert (found["both"].win, found["both"].tie, found["both"].first) == (1, 0, 1)
 
 
 @pytest.mark.compiled
