@@ -238,6 +238,10 @@ def started(env):
             "autoreset_mode: 'later' is not allowed; it must be NextStep",
         ),
         (lambda: envs.GameEnv("chess"), "game: 'chess' is unknown"),
+        (
+            lambda: envs.GameAECEnv("connect4", "rgb_array"),
+            "render_mode: 'rgb_array' is not allowed; it must be",
+        ),
         (lambda: envs.GameEnv("connect4", "perfect"), "perfect: unknown agent; use random, trained or an .h5 file"),
         (lambda: envs.GameEnv("gwent", seat=-1), "seat: -1 is not allowed; it must be an integer from 0 to 1"),
         *(

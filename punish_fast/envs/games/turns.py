@@ -7,8 +7,9 @@ from pettingzoo import AECEnv
 
 from punish_fast.envs.batch import Info, SeveralLearners
 from punish_fast.envs.games.vector import features_space
-from punish_fast.games.contract import CHANCE
+from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.registry import make_game, vector_game
+from punish_fast.runtime.errors import check_allowed, shown
 
 
 class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
@@ -32,7 +33,7 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
             **options: Options of the rules, such as ``limit`` for TapnSwap.
 
         Raises:
-            GameError: If the game or an option is invalid.
+            GameError: If the game, the render mode or an option is invalid.
 
         Examples:
             >>> from punish_fast.envs import GameAECEnv
@@ -43,6 +44,7 @@ class GameAECEnv(SeveralLearners, AECEnv[str, Info, Any]):
             >>> game.agent_selection, game.render()
             ('player_0', 'O../.X./...')
         """
+        check_allowed(render_mode in (None, "ansi"), GameError, "render_mode", shown(render_mode), "None or 'ansi'")
         self.game, self.render_mode = make_game(game, options), render_mode
         vector = vector_game(self.game)
         self._n_actions, self._shape = vector.n_moves, vector.feature_shape
