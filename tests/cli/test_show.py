@@ -46,6 +46,12 @@ def test_a_file_is_described(run, files, kind):
 
 
 @pytest.mark.usefixtures("files")
+def test_a_position_is_drawn(run, folder, space):
+    run("show", "agent.h5", KNOWN, "--svg", "x.svg", "--json")
+    assert (folder / "x.svg").read_text() == from_decimal(space.layout, int(KNOWN)).to_svg()
+
+
+@pytest.mark.usefixtures("files")
 def test_a_position_has_a_win_probability_at_discount_1(run, space):
     mdp = load("tensor.h5").mdp()
     save("x.h5", space, mdp, solve(mdp, discount=1))
@@ -279,6 +285,8 @@ def test_the_best_choices_against_a_strategy_are_explained(run):
 @pytest.mark.usefixtures("files")
 def test_what_cannot_be_explained_is_refused(run):
     run("show", "agent.h5", "--why").refused("--why needs a position")
+    run("show", "agent.h5", "--svg", "x.svg").refused("--svg needs a position")
+    run("show", "agent.h5", KNOWN, "--svg", "x.png").refused("x.png: the name of this file must end in .svg")
     told = "tensor.h5 is a tensor, not an agent. Solve it first: punish-fast solve tensor.h5"
     run("show", "tensor.h5", KNOWN, "--why").refused(told)
     run("show", "strategy.h5", KNOWN, "--why", "--enemy", "random").refused("strategy.h5 is a strategy")

@@ -42,6 +42,7 @@ JSON keys:
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import EnemyOption, argument, complete_agents, option, verb
@@ -49,6 +50,7 @@ from punish_fast.cli.frame.positions import PositionOptions
 from punish_fast.cli.frame.report import UsageError, print_report
 from punish_fast.cli.solving.build import reachable
 from punish_fast.punish.rules import Rules, load_rules, name_of, to_mapping
+from punish_fast.runtime.files import write_text
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
@@ -66,6 +68,7 @@ class ShowOptions(PositionOptions):
     state: str | None = argument("STATE", "The position as an 18-digit state code.")
     why: bool = option("Break down the value of each action by the enemy's possible actions.", default=False)
     enemy: EnemyOption = None
+    svg: Path | None = option("Draw the position in this .svg file.", writes=True)
 
     def position(self, rules: Rules) -> State | None:
         """Return the position under ``rules``, or None if no option specifies one."""
@@ -94,6 +97,7 @@ class ShowOptions(PositionOptions):
     "punish-fast show equilibrium.h5 --hand rrspp --discard ddd --hp 3-2",
     "punish-fast show veteran --hand rrspp --discard ddd",
     "punish-fast show naive.h5 --hand rrspp --discard ddd --why",
+    "punish-fast show veteran --hand rrspp --discard ddd --svg position.svg",
     stage="show",
 )
 def show(options: ShowOptions) -> None:
@@ -112,9 +116,12 @@ def show(options: ShowOptions) -> None:
     file = Player(options.file) if is_known else load(options.file)
     rules = file.rules or load_rules("tabletop")
     state = options.position(rules)
-    if options.why:
-        if state is None:
-            raise UsageError("--why needs a position: a state code, or --hand and --discard")
+    if state is None and (options.why or options.svg):
+        raise UsageError(f"--{'why' if options.why else 'svg'} needs a position: a state code, or --hand and --discard")
+    if state is not None and options.svg is not None:
+        options.check_outputs(options.svg, endings=[".svg"])
+        write_text(options.svg, state.to_svg())
+    if state is not None and options.why:
         report = position.explanation_report(file, rules, state, options.enemy)
         options.print({"file": options.file, **report}, position.print_explanation, then=("practice", options.file))
         return
