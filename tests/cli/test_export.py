@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import time
 
 import pytest
 
+from punish_fast.punish.codes import FIELDS
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.formats import umb
@@ -62,6 +64,8 @@ def test_a_table_has_a_row_for_each_action(run, files):
     assert [float(row["probability"]) for row in rows] == file.policy(space).tolist()
     assert [row["state"] for row in rows][: space.state_ptr[1]] == ["100011200220000010"] * 4
     assert [row["action"] for row in rows][:2] == ["strike", "feint with strike"]
+    assert ["".join(row[name] for name in FIELDS) for row in rows] == [row["state"] for row in rows]
+    assert re.search("^states +558$", run("export", "agent.h5", "--to", "csv", "-o", "x.csv").out, re.MULTILINE)
     assert run("export", "careful", "--to", "csv", "-o", "careful.csv", "--json").report["values"] is None
     run("export", "tensor.h5", "--to", "csv").refused("tensor.h5 is a tensor, not an agent")
 

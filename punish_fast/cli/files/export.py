@@ -7,7 +7,7 @@ JSON keys:
     *rules_report
     enemy (object): Enemy of a tensor or an agent.
         *enemy_text
-    states (integer): Number of states in the output.
+    states (integer): Number of states in the output, including win and loss except in tables.
     rows (integer): Number of state-action pairs, if the format has them.
     nnz (integer): Number of transitions, if the format has them.
     values (string or null): Unit of the values, in words. Null if the format has no values.
@@ -130,7 +130,8 @@ def _export_table(file: SolutionFile | Player, rules: Rules, output: Path, clock
     import numpy as np
 
     from punish_fast.arena.players import Player
-    from punish_fast.punish.codes import ACTIONS, action_name, decimals_of
+    from punish_fast.punish.codes import decimals_of
+    from punish_fast.punish.encoding import encode
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.strategy import COLUMN
     from punish_fast.runtime.results import save_columns
@@ -138,8 +139,11 @@ def _export_table(file: SolutionFile | Player, rules: Rules, output: Path, clock
     counts: dict[str, Any] = {"values": None}
     with clock("read"):
         space = StateSpace(rules)
-        names = np.array([action_name(action) for action in ACTIONS])[COLUMN[space.action]]
-        columns = {"state": np.repeat(decimals_of(space), np.diff(space.state_ptr)), "action": names}
+        encoding, state = encode(space), np.repeat(np.arange(space.n_states), np.diff(space.state_ptr))
+        columns = {"state": decimals_of(space)[state]}
+        digits = zip(encoding.feature_names, encoding.features.T, strict=True)
+        columns |= {name: values[state] for name, values in digits}
+        columns["action"] = np.array(encoding.action_names)[COLUMN[space.action]]
         columns["probability"] = file.policy(space)
         if not isinstance(file, Player) and file.kind == "agent":
             solution = file.solution()
@@ -147,4 +151,4 @@ def _export_table(file: SolutionFile | Player, rules: Rules, output: Path, clock
             counts = {"enemy": file.enemy, "values": f"{solution.objective}, discount {solution.discount:g}"}
     with clock("write"):
         save_columns(output, columns)
-    return {"states": space.n_states, "rows": len(names)} | counts
+    return {"states": space.n_states, "rows": len(state)} | counts

@@ -209,7 +209,7 @@ def print_report(report: Mapping[str, Any]) -> None:
     report = dict(report)
     if isinstance(enemy := report.get("enemy"), dict):
         report["enemy"] = enemy_text(enemy)
-        if "states" in report and "covered" not in report:  # of a model
+        if "states" in report and not report.keys() & {"covered", "format"}:  # of a model
             report["states"] = f"{report['states']:,}, including win and loss"
     if isinstance(seconds := report.get("seconds"), Mapping):
         report["seconds"] = seconds["total"]
