@@ -229,6 +229,19 @@ def test_games_are_kept_in_the_data_folder_which_is_told_once(run, say, folder, 
     assert len(stored(folder / "data" / "punish-fast" / "games-tiny-reshuffle.db")) == 2
 
 
+def test_a_game_that_cannot_be_saved_has_no_id(run, say, monkeypatch):
+    monkeypatch.setattr("punish_fast.cli.playing.play.games_database", lambda *_: None)
+    say(*typed(first_moves(2)[0]))
+    report = run("play", "naive", "--rules", "tiny", "--seed", "2", "--json").report
+    assert (report["database"], [game["game"] for game in report["games"]]) == (None, [None])
+
+
+def test_a_database_can_have_the_name_of_the_user(run, say):
+    say(*typed(first_moves(2)[0]))
+    assert run("play", "naive", "--rules", "tiny", "--seed", "2", "--db", "Ann", "--name", "Ann").code == 0
+    assert len(stored("Ann")) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "texts"),
     [

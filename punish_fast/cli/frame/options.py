@@ -47,6 +47,8 @@ Complete = Callable[[str], Iterable[str]]
 AsText = Callable[[dict[str, Any]], None]  # prints a report
 
 _MOST_THREADS = 4096
+# Options whose values are names of players, not of files.
+_PLAYER_NAMES = ("name", "player")
 # Options that the help lists last.
 _LAST = {"width": 1, "dpi": 2, "threads": 3, "quiet": 4, "as_json": 5}
 # Default names of values in help texts.
@@ -241,7 +243,8 @@ class CommonOptions:
         if isinstance(self, PictureOptions) and plot is not None:
             self.check_pictures(plot)
         written = [path for path in (*outputs, plot) if path is not None]
-        options = [each for value in vars(self).values() for each in (value if isinstance(value, list) else [value])]
+        values = [value for name, value in vars(self).items() if name not in _PLAYER_NAMES]
+        options = [each for value in values for each in (value if isinstance(value, list) else [value])]
         named = [each for each in options if isinstance(each, str | Path) and all(each is not path for path in written)]
         # A database that is being written consists of several files.
         parts = ("", "-wal", "-shm", "-journal")

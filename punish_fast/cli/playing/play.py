@@ -6,7 +6,7 @@ JSON keys:
     players (list of strings): Names of the players, in the order of the seats.
     database (string or null): Database where the games were saved.
     games (list of objects): Finished games.
-        game (integer): Id of the game, in the database if it was saved.
+        game (integer or null): Id of the game in the database. Null if the game was not saved.
         winner (string): Name of the winner.
         breaths (list of objects): Breaths of the game.
             states (list of strings): State codes of both players.
@@ -221,7 +221,7 @@ class _Session:
 
         with uninterrupted() as interrupts:
             game = Finished(match, self.seats, winner)
-            game_id = self._kept(game, interrupts)
+            game_id = None if self.database is None else self._kept(game, interrupts)
             breaths = [
                 {"states": [*map(str, x.states)], "actions": [*map(action_name, x.actions)]} for x in match.breaths
             ]
