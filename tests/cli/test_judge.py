@@ -63,6 +63,12 @@ def test_a_choice_has_the_same_number_everywhere(run, say, folder):
     with TestClient(create_app(config), base_url=BASE) as client:
         judge = next(each for each in entries_of(client) if each["level"] == "hard")["digest"]
         agrees(client.get(f"/models/{judge}/why/{worst['state']}").json()["actions"], "value")
+        asked = client.get("/puzzle").json()["positions"][0]
+        values = {each["action"]: each["value"] for each in asked["actions"]}
+        why = client.get(f"/models/{judge}/why/{asked['state']}").json()["actions"]
+        assert values == pytest.approx({each["action"]: each["value"] for each in why}, **CLOSE)
+        plays = run("hand", *details(from_decimal(layout_of(RULES), int(asked["state"]))), "--json").report["plays"]
+        assert values == pytest.approx({each["action"]: each["win_probability"] for each in plays}, **CLOSE)
         shown = client.get("/hands/rrspp", params={"discard": "ddd"}).json()["plays"]
         assert shown == run("hand", "rrspp", "--discard", "ddd", "--json").report["plays"]
         reviewed = client.get(f"/games/{game['game']}/review").json()
