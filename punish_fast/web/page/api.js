@@ -55,6 +55,13 @@ export async function allModels() {
   return models;
 }
 
+/** Return the open agents that judge choices, the strongest built-in agent first. Throw an error if there are none. */
+export async function judgesHere(isWanted) {
+  const judges = await modelsThat("judges", isWanted);
+  if (!judges.length && isWanted()) throw new Error("No agent of this server can judge choices. The server's log may say why its agents could not be opened.");
+  return judges;
+}
+
 /** Return the open agents that support a use, such as "plays". Wait for the first such agent, which is the default, while
  * `isWanted()` is true. The first of the agents that support "judges" is the strongest built-in agent. */
 export async function modelsThat(use, isWanted = () => true) {

@@ -1,6 +1,6 @@
 /** Practice page: a quiz with positions in which the right choice matters most. */
 
-import { get, modelsThat } from "./api.js";
+import { get, judgesHere } from "./api.js";
 import { actionTag } from "./cards.js";
 import { announce, choice, h, percent, title } from "./dom.js";
 import { keyOf } from "./keys.js";
@@ -29,7 +29,7 @@ export function mistake({ words, actions, best }, chosen, did, judge, link) {
 }
 
 export async function show(main, _rest, isCurrent) {
-  const judges = await modelsThat("judges", isCurrent);
+  const judges = await judgesHere(isCurrent);
   if (!isCurrent()) return null;
   const quiz = new Quiz(main, judges);
   return () => quiz.leave();
@@ -43,7 +43,7 @@ export class Quiz {
     this.judges = judges;
     this.scoreLine = h("p", { class: "score" });
     this.place = h("div", { class: "stack" });
-    const judge = choice("Judged by", judges.map(({ digest, person }) => [digest, person]), judges[0]?.digest, (digest) => this.begin(digest));
+    const judge = choice("Judged by", judges.map(({ digest, person }) => [digest, person]), judges[0].digest, (digest) => this.begin(digest));
     this.reset = h("button", { type: "button", class: "plain", onclick: () => this.startAnew() }, "Reset score");
     main.replaceChildren(
       title(given.title ?? "Practice", `${given.lead ?? "Positions where the right choice matters most, from recorded games if there are any."} Which move wins most often?`),
@@ -53,7 +53,7 @@ export class Quiz {
     this.count();
     this.listener = (event) => this.onKey(event);
     document.addEventListener("keydown", this.listener);
-    this.begin(judges[0]?.digest, given);
+    this.begin(judges[0].digest, given);
   }
 
   leave() {

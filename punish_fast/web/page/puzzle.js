@@ -1,6 +1,6 @@
 /** Puzzle of the day: one position, the same for everybody on the same day in UTC, and a streak of right answers. */
 
-import { get, modelsThat } from "./api.js";
+import { get, judgesHere } from "./api.js";
 import { counted, h } from "./dom.js";
 import { keep, recall } from "./memory.js";
 import { Quiz } from "./practice.js";
@@ -19,7 +19,7 @@ export function streakOn(today = new Date().toISOString().slice(0, 10)) {
 }
 
 export async function show(main, _rest, isCurrent) {
-  const judges = await modelsThat("judges", isCurrent);
+  const judges = await judgesHere(isCurrent);
   if (!isCurrent()) return null;
   const found = await get("/puzzle", { model: judges[0].digest });
   if (!isCurrent()) return null;

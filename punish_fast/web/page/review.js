@@ -1,6 +1,6 @@
 /** Review page: the list of recorded games, or all choices of one game. */
 
-import { allModels, get, modelsThat } from "./api.js";
+import { allModels, get, judgesHere } from "./api.js";
 import { position } from "./board.js";
 import { actionTag, tag } from "./cards.js";
 import { chances } from "./chart.js";
@@ -69,10 +69,10 @@ function gameRow({ game, played, persons: [winner, loser], breaths }) {
 /** Show a game, judged by the agent with digest `wanted` and opened at the choice in `state`, if given. */
 async function showGame(main, game, [wanted, state], isCurrent) {
   if (!/^\d{1,16}$/.test(game)) throw new Error(`${game.slice(0, 40)} is not the id of a game.`);
-  const judges = await modelsThat("judges", isCurrent);
+  const judges = await judgesHere(isCurrent);
   const isPerson = await people();
-  const first = (judges.find(({ digest }) => digest === wanted) ?? judges[0])?.digest;
   if (!isCurrent()) return null;
+  const first = (judges.find(({ digest }) => digest === wanted) ?? judges[0]).digest;
   const body = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Judging every choice …"));
   let turn = 0;
   const load = async (model) => {

@@ -1,6 +1,6 @@
 /** You page: a person's results, costly habits and worst positions, and a quiz with these positions. */
 
-import { get, modelsThat } from "./api.js";
+import { get, judgesHere } from "./api.js";
 import { breakable, choice, counted, h, percent, tableHead, title } from "./dom.js";
 import { recall } from "./memory.js";
 import { Quiz, gameLink, mistake, points } from "./practice.js";
@@ -11,11 +11,11 @@ const LEAST_SHARE = 0.05;
 const panel = (heading, ...parts) => h("section", { class: "panel stack" }, h("h2", {}, heading), parts);
 
 export async function show(main, [wanted], isCurrent) {
-  const judges = await modelsThat("judges", isCurrent);
+  const judges = await judgesHere(isCurrent);
   const people = (await get("/players")).filter((player) => !player.is_bot).map(({ name }) => name);
   const name = wanted ?? people.find((each) => each === recall("name", "you"));
   if (name && !people.includes(name)) throw new Error(`There are no games of ${name.slice(0, 40)}.`);
-  const answer = name && judges.length && (await get("/improve", { model: judges[0].digest, player: name }));
+  const answer = name && (await get("/improve", { model: judges[0].digest, player: name }));
   const found = answer && { ...answer, judge: judges[0].digest, reference: judges[0].person };
   if (!isCurrent()) return null;
   let quiz = null;
