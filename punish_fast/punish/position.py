@@ -4,7 +4,9 @@ During a measure, the number of feints determines the size of the deck, and the 
 player's hand, the discard pile and the deck. Therefore, the size of the enemy's hand can be omitted.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from punish_fast.punish.codes import State, StateError, encode, layout_of
 from punish_fast.punish.rules import CARDS, Five, Rules, cards_text, load_rules
@@ -73,6 +75,24 @@ def position(
     state = State(breath, own, own_hp, own_exhausted, own_feinted, *enemy, gone)
     encode(layout_of(rules), state)
     return state
+
+
+def details_of(texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert pairs of numbers, such as the text ``"3-2"``, in arguments of `position` to tuples. Omit None.
+
+    Raises:
+        StateError: If ``hp`` or ``feinted`` is a text of another form.
+    """
+    details = {name: value for name, value in texts.items() if value is not None}
+    for name in ("hp", "feinted"):
+        text = details.get(name)
+        if text is not None and (name == "hp" or text not in SIDES):
+            if re.fullmatch("[0-9]-[0-9]", text) is None:
+                sides = "own, enemy, both, or " if name == "feinted" else ""
+                told = f"it must be {sides}two numbers, yours and the enemy's, such as 2-1"
+                raise StateError(f"{name}: {text!r} is invalid; {told}")
+            details[name] = int(text[0]), int(text[2])
+    return details
 
 
 def position_text(rules: Rules, state: State) -> str:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.punish.codes import from_decimal, layout_of
 from punish_fast.records.names import NAMES, clean_name, is_name
@@ -20,9 +21,9 @@ ModelDigest = Annotated[
     str | None,
     Query(pattern="^[0-9a-f]{32}$", description="Digest of the judge, by default the strongest built-in agent."),
 ]
-_INITIALS: dict[str, Any] = {"pattern": "^[grdspGRDSP]{1,40}$", "description": "Cards by initials."}
-Hand = Annotated[str, Path(**_INITIALS)]
-Discard = Annotated[str | None, Query(**_INITIALS)]
+_INITIALS = "^[grdspGRDSP]{1,40}$"
+Hand = Annotated[str, Path(pattern=_INITIALS, description="Cards by initials.")]
+_SIDES = "own|enemy|both"
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="Name of a plot.")]
 _MOST_LISTED = 200
 # The schema contains no details, because the log parser validates the body.
@@ -32,6 +33,21 @@ _LOG: dict[str, Any] = {
         "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object"}}}},
     }
 }
+
+
+class Details(BaseModel):
+    """Details of a position, with the meanings of the options of ``hand``."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    discard: str | None = Field(None, pattern=_INITIALS, description="Discard pile, by initials.")
+    hp: str | None = Field(None, pattern="^[0-9]-[0-9]$", description="Your HP and the enemy's, such as 3-2.")
+    breath: int | None = Field(None, ge=1, le=9, description="Breath of the measure.")
+    enemy_hand: int | None = Field(None, ge=0, le=9, description="Number of cards in the enemy's hand.")
+    exhausted: str | None = Field(None, pattern=f"^({_SIDES})$", description="Players who must rest in this breath.")
+    feinted: str | None = Field(
+        None, pattern=f"^({_SIDES}|[0-9]-[0-9])$", description="Players who have feinted, or their numbers of feints."
+    )
 
 
 def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
@@ -113,10 +129,10 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         return await workers.answer(lambda: found.practice(choices, n, drawn), found.has_explainer)
 
     @routes.get("/hands/{cards}", dependencies=[costs(4)])
-    async def hand(cards: Hand, discard: Discard = None) -> dict[str, Any]:
+    async def hand(cards: Hand, details: Annotated[Details, Query()]) -> dict[str, Any]:
         """Return how often to play each card of a hand, and its win probability, as ``hand`` reports them."""
         found = registry.judge(database.rules)
-        return await workers.answer(lambda: found.hand(cards, discard), found.has_explainer)
+        return await workers.answer(lambda: found.hand(cards, details.model_dump()), found.has_explainer)
 
     @routes.get("/puzzle", dependencies=[costs(4)])
     async def puzzle(model: ModelDigest = None) -> dict[str, Any]:

@@ -241,7 +241,17 @@ def test_a_hand_is_answered_for_one_or_for_all_discard_piles(client, naive):
         each["action"]: each["value"] for each in client.get(f"/models/{naive}/why/{exact['state']}").json()["actions"]
     }
     assert {play["action"]: play["win_probability"] for play in exact["plays"]} == pytest.approx(wins)
-    for path, word in (("rsx", "cards"), ("ppp", "hand: 3 cards"), ("rs?discard=gd", "discard")):
+    later = client.get("/hands/s", params={"hp": "2-2", "exhausted": "enemy"}).json()
+    assert later["words"].startswith("Breath 2 of 2: you have 2 hearts and hold strike")
+    assert later["words"].endswith("1 card; it must rest.")
+    for path, word in (
+        ("rsx", "cards"),
+        ("ppp", "hand: 3 cards"),
+        ("rs?discard=gd", "discard"),
+        ("rs?hp=3", "hp"),
+        ("rs?hp=2-1", "no game reaches"),
+        ("rs?hearts=1", "hearts: "),
+    ):
         refused = client.get(f"/hands/{path}")
         assert refused.status_code == 422
         assert word in refused.json()["detail"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal
 
 from punish_fast.cli.frame.options import CommonOptions, option
@@ -27,16 +26,7 @@ class PositionOptions(CommonOptions):
 
     def details(self) -> dict[str, Any]:
         """Return the given details as arguments of `position`."""
-        from punish_fast.punish.codes import StateError
+        from punish_fast.punish.position import details_of
 
         names = ("hand", "discard", "hp", "breath", "enemy_hand", "exhausted", "feinted")
-        words = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        for name in ("hp", "feinted"):
-            text = words.get(name)
-            if text is not None and (name == "hp" or text not in _SIDES):
-                if re.fullmatch("[0-9]-[0-9]", text) is None:
-                    sides = "own, enemy, both, or " if name == "feinted" else ""
-                    told = f"it must be {sides}two numbers, yours and the enemy's, such as 2-1"
-                    raise StateError(f"{name}: {text!r} is invalid; {told}")
-                words[name] = int(text[0]), int(text[2])
-        return words
+        return details_of({name: getattr(self, name) for name in names})

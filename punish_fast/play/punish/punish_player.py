@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer
 from punish_fast.play.words import with_hearts
 from punish_fast.punish.codes import action_name, from_decimal
+from punish_fast.punish.position import details_of
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import player_digest
@@ -244,12 +246,12 @@ class PunishPlayer(Player, ServedPlayer):
         questions = [] if choices is None else worst_positions(explainer, choices, n, seed)
         return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
 
-    def hand(self, cards: str, discard: str | None) -> dict[str, Any]:
-        """Return the `hand_report` on a hand, as initials of cards, for any discard pile or for one that is given."""
+    def hand(self, cards: str, details: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the `hand_report` on a hand, as initials of cards, with ``details`` as texts (see `details_of`)."""
         from punish_fast.play.explain.hands import hand_report, position_of_hand
 
-        state = position_of_hand(cards, self.rules, discard=discard)
-        report = hand_report(self.explainer, state, discard is not None)
+        state = position_of_hand(cards, self.rules, **details_of(details))
+        report = hand_report(self.explainer, state, details.get("discard") is not None)
         report["words"] = with_hearts(report["words"])
         return {"judge": self.person, "model": self.digest, **report}
 

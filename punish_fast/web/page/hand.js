@@ -2,35 +2,53 @@
 
 import { get } from "./api.js";
 import { actionTag, isFeint } from "./cards.js";
-import { h, percent, tableHead, title } from "./dom.js";
+import { choice, h, percent, tableHead, title } from "./dom.js";
 
 const CARDS = "[grdspGRDSP]+";
 // Minimum share of a move that is named in the first line.
 const LEAST = 0.005;
+const SIDES = [["", "nobody"], ["own", "you"], ["enemy", "the enemy"], ["both", "both"]];
 
-/** A form that asks for a hand and opens its page. */
-export function handForm(hand = "", discard = "") {
-  const field = (label, value, attributes) => {
-    const input = h("input", { value, pattern: CARDS, maxlength: 15, spellcheck: "false", autocapitalize: "none", autocomplete: "off", ...attributes });
-    input.oninput = () => input.setCustomValidity(input.validity.patternMismatch ? "Use the initials of cards: g, r, d, s, p." : "");
+/** A form that asks for a hand and opens its page. `details` are the details of a later position, by their names in the
+ * address. */
+export function handForm(hand = "", discard = "", details = {}) {
+  const field = (label, value, pattern, advice, attributes) => {
+    const input = h("input", { value, pattern, spellcheck: "false", autocapitalize: "none", autocomplete: "off", ...attributes });
+    input.oninput = () => input.setCustomValidity(input.validity.patternMismatch ? advice : "");
     return [input, h("label", { class: "field" }, h("span", {}, label), input)];
   };
-  const [cards, cardsField] = field("Your hand", hand, { required: true, placeholder: "rrspp" });
-  const [pile, pileField] = field("Discard pile (if you know it)", discard, { placeholder: "any" });
+  const letters = "Use the initials of cards: g, r, d, s, p.";
+  const [cards, cardsField] = field("Your hand", hand, CARDS, letters, { required: true, placeholder: "rrspp", maxlength: 15 });
+  const [pile, pileField] = field("Discard pile (if you know it)", discard, CARDS, letters, { placeholder: "any", maxlength: 15 });
+  const [hearts, heartsField] = field("Hearts, yours and the enemy's", details.hp ?? "", "[1-9]-[1-9]", "Use two numbers, such as 3-2.", { placeholder: "all", maxlength: 3 });
+  const rests = choice("Must rest", SIDES, details.exhausted ?? "");
+  const feints = choice("Has feinted", SIDES, details.feinted ?? "");
   const onsubmit = (event) => {
     event.preventDefault();
-    location.hash = ["#/hand", cards.value, pile.value].filter(Boolean).join("/").toLowerCase();
+    const given = Object.entries({ ...details, hp: hearts.value, exhausted: rests.select.value, feinted: feints.select.value }).filter(([, value]) => value);
+    const parts = [cards.value.toLowerCase(), pile.value.toLowerCase(), new URLSearchParams(given).toString()];
+    const hash = `#/hand/${parts.join("/").replace(/\/+$/, "")}`;
+    // Setting the same hash again would not open the page.
+    if (location.hash === hash) dispatchEvent(new Event("hashchange"));
+    else location.hash = hash;
   };
-  return h("form", { class: "seat-form", onsubmit }, cardsField, pileField, h("button", { class: "main" }, "What do I play?"));
+  const later = h("details", { open: Object.keys(details).length > 0 }, h("summary", {}, "Hearts, rests and feints"), h("div", { class: "seat-form" }, heartsField, rests.field, feints.field));
+  // A browser cannot focus a field in closed details.
+  later.addEventListener("invalid", () => (later.open = true), true);
+  return h("form", { class: "stack hand-form", onsubmit }, h("div", { class: "seat-form" }, cardsField, pileField, h("button", { class: "main" }, "What do I play?")), later);
 }
 
-export async function show(main, [hand, discard], isCurrent) {
+export async function show(main, [hand, discard, more], isCurrent) {
   const place = h("div", { class: "stack" });
-  main.replaceChildren(title("What do I play?", "Type a hand by the initials of its cards: guard, rush, dodge, strike, punish."), h("section", { class: "panel stack" }, handForm(hand, discard), place));
+  const details = Object.fromEntries(new URLSearchParams(more));
+  const form = handForm(hand, discard, details);
+  // The last answer must not stay beside a hand that the form refuses.
+  form.addEventListener("invalid", () => place.replaceChildren(), true);
+  main.replaceChildren(title("What do I play?", "Type a hand by the initials of its cards: guard, rush, dodge, strike, punish."), h("section", { class: "panel stack" }, form, place));
   if (!hand) return;
   place.replaceChildren(h("p", { class: "quiet" }, "Working it out …"));
   try {
-    const found = await get(`/hands/${encodeURIComponent(hand)}`, { discard });
+    const found = await get(`/hands/${encodeURIComponent(hand)}`, { ...details, discard });
     if (isCurrent()) place.replaceChildren(...answer(found));
   } catch (error) {
     if (isCurrent()) place.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));

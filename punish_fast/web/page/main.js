@@ -1,5 +1,5 @@
 /** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/explore/{digest}/{state},
- * #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/hand/{cards}/{discard pile}, #/you/{player} or #/dashboard. */
+ * #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/hand/{cards}/{discard pile}/{details}, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
 import { tune } from "./sound.js";
