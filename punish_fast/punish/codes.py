@@ -98,14 +98,19 @@ class State(NamedTuple):
             >>> drawing.count(">punish</text>"), drawing.count(">?</text>")
             (2, 5)
         """
-        sides = (self.enemy_hp, self.enemy_exhausted, self.enemy_feinted), self[2:5]
-        texts = [f"{hp} HP{', exhausted' * rests}{f', feints: {n}' * (n > 0)}" for hp, rests, n in sides]
-        titles = f"Enemy: {texts[0]}", f"Discard pile in breath {self.breath}", f"You: {texts[1]}"
-        piles = [""] * self.enemy_hand, cards_of(self.discard), cards_of(self.hand)
-        return cards_svg([*zip(titles, piles, strict=True)])
+        return cards_svg(drawn_rows(self))
 
     def _repr_html_(self) -> str:
         return self.to_svg()
+
+
+def drawn_rows(state: State) -> list[tuple[str, list[str]]]:
+    """Return the rows of a drawing of a position: the text and the names of cards (see `cards_svg`)."""
+    sides = (state.enemy_hp, state.enemy_exhausted, state.enemy_feinted), state[2:5]
+    texts = [f"{hp} HP{', exhausted' * rests}{f', feints: {n}' * (n > 0)}" for hp, rests, n in sides]
+    titles = f"Enemy: {texts[0]}", f"Discard pile in breath {state.breath}", f"You: {texts[1]}"
+    piles = [""] * state.enemy_hand, cards_of(state.discard), cards_of(state.hand)
+    return [*zip(titles, piles, strict=True)]
 
 
 class Layout(NamedTuple):
