@@ -18,7 +18,7 @@ from punish_fast.play.session import NoAnswerError, ServedPlayer, UndoError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime import __version__
 from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, StoreError, printable
-from punish_fast.web import game_database, games, guard, open_sessions, player_registry, sessions
+from punish_fast.web import game_database, games, guard, links, open_sessions, player_registry, sessions
 from punish_fast.web.limits import Limits, costs
 from punish_fast.web.workers import Workers
 
@@ -101,6 +101,7 @@ def create_app(config: ServerConfig) -> FastAPI:
         sessions.session_routes(registry, app.state.tables, recorder, workers),
         games.game_routes(database, registry, workers),
         games.statistics_routes(database, registry, workers),
+        links.link_routes(database, config.proxied, workers),
     ):
         app.include_router(routes, dependencies=[costs(1)])
     # Browsers load all files of the page together, so each file costs only `LEAST_COST`.
@@ -121,7 +122,8 @@ async def _explain(_request: Request, error: Exception) -> JSONResponse:
 
 async def _not_found(request: Request, error: Any) -> Response:
     """Answer a request for an unknown URL: redirect browsers to the page, and send JSON to other clients."""
-    if "endpoint" in request.scope or "text/html" not in request.headers.get("accept", ""):
+    is_api = "endpoint" in request.scope and not request.url.path.startswith("/links/")
+    if is_api or "text/html" not in request.headers.get("accept", ""):
         return _refusal(404, error.detail)
     # A proxy may serve the page under a prefix, so the URL must be relative.
     up = "../" * (request.url.path.count("/") - 1) or "./"

@@ -7,13 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from punish_fast.punish.codes import from_decimal, layout_of
 from punish_fast.records.names import NAMES, clean_name, is_name
 from punish_fast.records.schema import LAST_ID
 from punish_fast.runtime.errors import printable
 from punish_fast.web.game_database import GameDatabase
 from punish_fast.web.limits import costs
-from punish_fast.web.player_registry import PlayerRegistry, StateCode
+from punish_fast.web.player_registry import PlayerRegistry
 from punish_fast.web.workers import Workers
 
 GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="Id of a game in the database.")]
@@ -51,7 +50,7 @@ class Details(BaseModel):
 
 
 def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
-    """Return the routes ``/players`` and ``/positions``, and the routes under ``/games``."""
+    """Return the route ``/players`` and the routes under ``/games``."""
     routes = APIRouter(tags=["games"])
 
     @routes.get("/games")
@@ -86,11 +85,6 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         reviewed = await workers.answer(lambda: found.review(recorded), found.has_judge)
         against = found.facts()["against"]
         return {"game": game, "played": recorded.second, "agent": found.name, "enemy": against, **reviewed}
-
-    @routes.get("/positions/{code}.svg", response_class=Response)
-    async def position(code: StateCode) -> Response:
-        """Return a drawing of a position of Punish as SVG."""
-        return Response(from_decimal(layout_of(database.rules), int(code)).to_svg(), media_type="image/svg+xml")
 
     @routes.get("/players")
     async def players() -> list[dict[str, Any]]:

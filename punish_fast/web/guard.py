@@ -260,9 +260,10 @@ def _quoted(header: str) -> str:
 
 
 def _opens_page(scope: Scope, headers: Headers) -> bool:
-    """Return True if a browser follows a link to the page, which any site may contain."""
+    """Return True if a browser follows a link to the page or to a path under ``/links``, which any site may contain."""
     mode, where = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
-    return scope["method"] in _READS and scope["path"] == "/" and (mode, where) == ("navigate", "document")
+    is_page = scope["path"] == "/" or scope["path"].startswith("/links/")
+    return scope["method"] in _READS and is_page and (mode, where) == ("navigate", "document")
 
 
 async def _refuse(error: HTTPException, scope: Scope, receive: Receive, send: Send) -> None:

@@ -171,16 +171,6 @@ def test_plots_are_drawn(client):
     assert b"<svg" in answer.content
 
 
-def test_positions_are_drawn(client):
-    answer = client.get("/positions/100011200220000010.svg")
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
-    assert answer.text.count(">strike</text>") == 2
-    for code, reason in (("100099200220000010", "state code 100099200220000010: "), ("7", "code: ")):
-        answer = client.get(f"/positions/{code}.svg")
-        assert answer.status_code == 422
-        assert answer.json()["detail"].startswith(reason)
-
-
 def test_what_is_no_log_or_comes_without_leave_or_token_changes_nothing(client, filled, writing, database):
     before = filled.read_bytes()
     assert client.post("/games", content=write_log(GAMES), headers=AUTHORISED).status_code == 403

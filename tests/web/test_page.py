@@ -585,6 +585,8 @@ def test_that_game_is_reviewed(visit, played):
     assert re.search(r"lost \d+\.\d points of win probability in all, judged by Nina\.", worst)
     assert page.locator("h2", has_text="judged by Nina").count() == 2
 
+    page.goto(f"{each.address}/links/games/{played.id}")
+    page.wait_for_url(f"**/#/review/{played.id}")
     # A link opens any choice of both.
     for side in (played.winner, played.loser):
         page.goto(f"{each.address}/#/review/{played.id}/{'0' * 32}/{side.states[-1]}")
@@ -602,8 +604,10 @@ def percents(text: str) -> float:
 
 
 def test_a_state_is_explored_by_link_and_by_code(visit):
-    page = visit().go("#/explore", "details.move")
-    link = page.get_by_role("link", name="Link to this position").get_attribute("href")
+    page = visit(permissions=["clipboard-read", "clipboard-write"]).go("#/explore", "details.move")
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    link = page.evaluate("navigator.clipboard.readText()")
     words = page.locator(".reason").inner_text()
     page.locator("details.move summary").first.click()
     assert page.locator("details.move[open] tbody tr").count() >= 1
@@ -625,8 +629,9 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
     page.get_by_role("button", name="Go").click()
     page.wait_for_function("(words) => document.querySelector('.reason').innerText !== words", arg=words)
     assert page.url.endswith(f"/{code}")
-    fresh = visit().go(link, "details.move")
-    assert fresh.locator(".reason").inner_text() == words
+    each = visit()
+    fresh = each.go(link.removeprefix(f"{each.address}/"), "details.move")
+    assert (fresh.locator(".reason").inner_text(), fresh.url[-18:]) == (words, link[-18:])
 
 
 def test_a_position_is_clicked_together_and_an_impossible_one_refused_in_words(browser, address):

@@ -3,6 +3,7 @@
 import { get, modelsThat } from "./api.js";
 import { CARDS, chips, isFeint, actionTag, sign, tag } from "./cards.js";
 import { choice, counted, h, percent, tableHead, title, unseen } from "./dom.js";
+import { copyButton } from "./share.js";
 
 const N_DIGITS = 18;
 const MOST_HANDS = 8;
@@ -19,7 +20,7 @@ export async function show(main, rest, isCurrent) {
   if (digest && !models.some((model) => model.digest === digest)) throw new Error("The agent of this link is not served here.");
   explorer = new Explorer(main, models);
   const mine = explorer;
-  await explorer.load(digest ?? models[0].digest, state);
+  await explorer.load(digest || models[0].digest, state);
   return () => {
     if (explorer === mine) explorer = null;
   };
@@ -90,6 +91,12 @@ class Explorer {
     }
   }
 
+  /** True if the agent plays by the rules of the server, to which links of positions refer. */
+  get isStandard() {
+    const { rules_digest: own } = this.models.find(({ digest }) => digest === this.digest);
+    return own === this.models[0].rules_digest;
+  }
+
   /** Go to another position, which has its own address. */
   go(state, digest = this.digest) {
     location.hash = `#/explore/${digest}/${state}`;
@@ -153,7 +160,7 @@ class Explorer {
         h("label", { class: "field" }, h("span", {}, "Code, or a hand such as rrspp"), code),
         h("button", {}, "Go"),
       ),
-      h("div", { class: "row" }, h("a", { href: `#/explore/${this.digest}/${this.state}` }, "Link to this position"), h("a", { href: `#/explore/${this.digest}/${openingOf(rules)}` }, "Start over")),
+      h("div", { class: "row" }, this.isStandard && copyButton(`links/positions/${this.state}`), h("a", { href: `#/explore/${this.digest}/${openingOf(rules)}` }, "Start over")),
     );
     if (focused) this.form.querySelector(`[data-focus="${focused}"]`)?.focus();
   }

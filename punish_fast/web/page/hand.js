@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { actionTag, isFeint } from "./cards.js";
 import { choice, h, percent, tableHead, title } from "./dom.js";
+import { copyButton } from "./share.js";
 
 const CARDS = "[grdspGRDSP]+";
 // Minimum share of a move that is named in the first line.
@@ -32,7 +33,7 @@ export function handForm(hand = "", discard = "", details = {}) {
     if (location.hash === hash) dispatchEvent(new Event("hashchange"));
     else location.hash = hash;
   };
-  const later = h("details", { open: Object.keys(details).length > 0 }, h("summary", {}, "Hearts, rests and feints"), h("div", { class: "seat-form" }, heartsField, rests.field, feints.field));
+  const later = h("details", { open: Object.keys(details).length > 0 }, h("summary", {}, "Hearts, rests and feints"), h("div", { class: "fields" }, heartsField, rests.field, feints.field));
   // A browser cannot focus a field in closed details.
   later.addEventListener("invalid", () => (later.open = true), true);
   return h("form", { class: "stack hand-form", onsubmit }, h("div", { class: "seat-form" }, cardsField, pileField, h("button", { class: "main" }, "What do I play?")), later);
@@ -64,6 +65,6 @@ function answer({ words, plays, piles, best, judge, state, model }) {
     h("p", { class: "reason" }, `Play ${likely.join(", ")}.`),
     h("p", {}, `Against ${judge}, who plays like this, ${best} wins most: ${percent(wins)}.`),
     h("div", { class: "wide" }, h("table", {}, tableHead(["move", "how often", "wins"], [1, 2]), h("tbody", {}, plays.map(row)))),
-    state && h("p", {}, h("a", { href: `#/explore/${model}/${state}` }, "See why")),
+    state && h("div", { class: "row" }, h("a", { href: `#/explore/${model}/${state}` }, "See why"), copyButton(`links/positions/${state}`)),
   ].filter(Boolean);
 }

@@ -8,6 +8,7 @@ import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
 import { keep, recall } from "./memory.js";
 import { outcome } from "./open_game.js";
+import { copyButton } from "./share.js";
 import { lastChoice, opponents, welcome } from "./welcome.js";
 
 // Key of the current table in localStorage, so that a reload continues the game.
@@ -312,7 +313,7 @@ export class Seat {
   reviewLink() {
     const place = h("span", { class: "kept" });
     const look = async (table, tries) => {
-      if (table.kept !== null) place.replaceChildren(h("a", { class: "button", href: `#/review/${table.kept}` }, "Review this game"));
+      if (table.kept !== null) place.replaceChildren(h("a", { class: "button", href: `#/review/${table.kept}` }, "Review this game"), copyButton(`links/games/${table.kept}`));
       else if (table.flaw !== null) place.replaceChildren(table.flaw);
       else if (table.keeps && tries > 0) {
         await pause(200);

@@ -5,6 +5,7 @@ import { position } from "./board.js";
 import { actionTag, tag } from "./cards.js";
 import { chances } from "./chart.js";
 import { breakable, choice, counted, h, percent, tableHead, title } from "./dom.js";
+import { copyButton } from "./share.js";
 
 const PAGE = 40;
 // Loss of win probability from which a choice is marked as costly.
@@ -87,7 +88,7 @@ async function showGame(main, game, [wanted, state], isCurrent) {
   };
   const pairs = judges.map(({ digest, person }) => [digest, person]);
   const judge = choice("Judged by", pairs, first, load);
-  main.replaceChildren(h("div", { class: "row back-row" }, h("a", { href: "#/review" }, "← All games"), judges.length > 1 && judge.field), body);
+  main.replaceChildren(h("div", { class: "row back-row" }, h("a", { href: "#/review" }, "← All games"), copyButton(`links/games/${game}`), judges.length > 1 && judge.field), body);
   await load(first);
   const onKey = (event) => {
     if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
