@@ -56,3 +56,13 @@ def check_time() -> None:
     """Raise `TimeLimitError` if the latest end of work has passed."""
     if seconds_until_stop() <= 0:
         raise TimeLimitError(f"the time limit of {_limits[-1][0]:g} s has passed; allow more with --time")
+
+
+def require_time(seconds: float) -> None:
+    """Raise `TimeLimitError` if at most ``seconds`` are left until the planned end of work."""
+    check_time()
+    if seconds_left() <= seconds:
+        told = (
+            f"the time limit of {_limits[-1][0]:g} s leaves too little time, because about {seconds:.0f} s are needed"
+        )
+        raise TimeLimitError(f"{told}; allow more with --time")

@@ -71,10 +71,13 @@ def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
     return np.asarray(np.column_stack([observed.hand > 0, feints]) & observed.chooses[:, np.newaxis])
 
 
-def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[SituationFrequencies]:
+def frequencies(
+    play: SelfPlay, observed: Observations | None = None, n_groupings: int | None = None
+) -> list[SituationFrequencies]:
     """Return the frequencies of plays in all situations that occur in self-play.
 
-    ``observed`` contains the observations in the information states. If None, they are computed.
+    ``observed`` contains the observations in the information states. If None, they are computed. ``n_groupings`` limits
+    the situations to those of the first groupings in `groupings`.
     """
     space = play.graph.space
     observed = observed or observe(space)
@@ -83,7 +86,7 @@ def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[Si
     weight = visits[state] * play.policy[: len(state)]
     possible = possible_plays(observed, space.rules)
     found: list[SituationFrequencies] = []
-    for grouping in groupings(space.rules, observed):
+    for grouping in groupings(space.rules, observed)[:n_groupings]:
         n = len(grouping.labels)
         # Flat index of situation and action.
         place = grouping.group[state] * len(PLAY_OF) + column

@@ -26,6 +26,9 @@ from punish_fast.study.selfplay import SelfPlay, self_play
 # Function that returns a context manager for a stage, given its name.
 Stage = Callable[[str], AbstractContextManager[object]]
 
+# A study ignores the visits of games that last longer than all but this share of the games.
+_NEGLIGIBLE = 1e-4
+
 
 class Hands(NamedTuple):
     """Opening hands, their probabilities and their values."""
@@ -142,19 +145,27 @@ def study_game(graph: GameGraph, policy: np.ndarray, stage: Stage = nullcontext)
         plays (object of optional numbers by play, from 0 to 1): Share of each play in all choices.
     """
     with stage("self-play"):
-        play = self_play(graph, policy)
+        play = self_play(graph, policy, _NEGLIGIBLE)
         found = lessons(play)
         # The first measure is sufficient.
         first = outcome_distribution(graph, policy, policy, rest=1.0)[0]
-    hands = worth_of_cards(found.openings.hand, found.openings.p, found.value)
-    always = found.frequencies[0].shares if found.frequencies else np.full(len(PLAYS), np.nan)
-    return {
-        "length": found.length,
-        "first_deal": float(first.sum()),
-        "in_hand": _named(CARDS, [each.step for each in hands.values()]),
-        "kept": _named(CARDS, found.kept.over_fresh),
-        "plays": _named(PLAYS, always),
-    }
+    own = {"length": found.length, "first_deal": float(first.sum()), "kept": _named(CARDS, found.kept.over_fresh)}
+    return own | _worth_and_plays(found.openings, found.value, found.frequencies)
+
+
+def early_figures(play: SelfPlay) -> dict[str, Any]:
+    """Return the result of `study_game` with only ``in_hand`` and ``plays``. Other values are None."""
+    observed = observe(play.graph.space)
+    none = {"length": None, "first_deal": None, "kept": dict.fromkeys(CARDS)}
+    return none | _worth_and_plays(*_openings(play, observed), frequencies(play, observed, n_groupings=1))
+
+
+def _worth_and_plays(
+    openings: Openings, value: np.ndarray, found: Sequence[SituationFrequencies]
+) -> dict[str, dict[str, float | None]]:
+    hands = worth_of_cards(openings.hand, openings.p, value)
+    always = found[0].shares if found else np.full(len(PLAYS), np.nan)
+    return {"in_hand": _named(CARDS, [each.step for each in hands.values()]), "plays": _named(PLAYS, always)}
 
 
 def _named(names: Sequence[str], values: Iterable[float]) -> dict[str, float | None]:

@@ -5,6 +5,7 @@ number of visits to a full state is the probability that the game reaches this s
 depend linearly on the deals, so the deals of all measures are summed and then propagated through a single measure.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +16,7 @@ from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 
 _MAX_MEASURES = 1000
-# Stop when the probability of an undecided game is at most this.
+# By default, stop when the probability of an undecided game is at most this.
 _NEGLIGIBLE = 1e-13
 
 
@@ -61,12 +62,13 @@ class SelfPlay:
         return self.graph.action_values(self.policy, self.beliefs, self.duel.v)
 
 
-def self_play(graph: GameGraph, policy: np.ndarray) -> SelfPlay:
+def self_play(graph: GameGraph, policy: np.ndarray, negligible: float = _NEGLIGIBLE) -> SelfPlay:
     """Evaluate a policy that plays both sides.
 
     Args:
         graph: The game under any information model.
         policy: float64 ``[n_rows]``, the probability of each row's action in its state.
+        negligible: Visits after a measure are ignored if at most this share of all games is then undecided.
 
     Raises:
         DuelError: If a game might not end.
@@ -77,10 +79,28 @@ def self_play(graph: GameGraph, policy: np.ndarray) -> SelfPlay:
     for _ in range(_MAX_MEASURES):
         visits[: len(dealt)] = dealt
         nodes, _ends = graph.propagate_reach(policy, policy, visits)
-        if nodes.sum() <= _NEGLIGIBLE:
+        if nodes.sum() <= negligible:
             visits[: len(total)] = total
             nodes, _ends = graph.propagate_reach(policy, policy, visits)
             return SelfPlay(graph, policy, duel, total, visits, nodes)
         dealt = graph.deal_again(nodes)
         total = total + dealt
     raise DuelError(f"duel: a game may still continue after {_MAX_MEASURES} measures")
+
+
+def one_measure(graph: GameGraph, policy: np.ndarray, values: np.ndarray, dealt: np.ndarray) -> SelfPlay:
+    """Evaluate a policy that plays both sides, approximately, with given values after a measure and given deals.
+
+    Args:
+        graph: The game.
+        policy: float64 ``[n_rows]``, the probability of each row's action in its state.
+        values: float64 ``[n_nodes]``, win probabilities at the nodes between measures.
+        dealt: float64 ``[n]``, expected visits per game to each full state of the first breath.
+    """
+    v, visits = np.zeros((graph.n_values, 2)), np.zeros(graph.n_full)
+    v[-2, 0] = 1.0
+    v[graph.nodes, 0] = values
+    graph.back_up(policy, policy, v)
+    visits[: len(dealt)] = dealt
+    nodes, _ends = graph.propagate_reach(policy, policy, visits)
+    return SelfPlay(graph, policy, Duel(math.nan, math.nan, math.nan, v, 1), dealt, visits, nodes)

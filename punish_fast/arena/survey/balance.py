@@ -4,17 +4,25 @@ All numbers come from an approximate equilibrium under each set of rules. After 
 exploitable. Differences are significant only if they clearly exceed the exploitability.
 """
 
+import json
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from punish_fast.arena.survey.jobs import Watch, run_jobs
+from punish_fast.arena.survey.jobs import Job, Watch, work_on
 from punish_fast.arena.survey.results_file import Outcome
-from punish_fast.arena.survey.studies import equilibrium_job
+from punish_fast.arena.survey.studies import STUDY_VERSION, equilibrium_job
 from punish_fast.punish.rule_changes import change_text, changes_of, value_text
-from punish_fast.punish.rules import CARDS, Rules, by_card, name_of, true_rules
+from punish_fast.punish.rules import CARDS, PRESETS, Rules, by_card, name_of, to_mapping, true_rules
+from punish_fast.runtime.deadline import TimeLimitError, require_time
 
 # Under the standard rules, 40 iterations take about half a minute on two cores.
 DEFAULT_ITERATIONS = 40
+# Result of `study_equilibrium` under the standard rules, written by ``python -m bench.make.standard_balance``.
+STANDARD_FILE = Path(__file__).with_name("tabletop.json")
 _GROUPS = ("in_hand", "kept", "plays")
 _SIDES = ("base", "changed")
 # Descriptions of statistics, by name or, for statistics of cards and plays, by group.
@@ -34,7 +42,9 @@ CRITERIA = (
     f"each card, and feints, are {100 * _LEAST_SHARE:.0f} to {100 * _MOST_SHARE:.0f} % of all choices",
 )
 # After ``k`` of many iterations, the worth of a card and a share can still change by these numbers divided by ``k``.
-_WORTH_DRIFT, _SHARE_DRIFT = 0.25, 0.5
+_WORTH_DRIFT, _SHARE_DRIFT = 0.35, 0.65
+# Minimum time for a study, divided by the time for a comparable study.
+_LEAST_OF_STUDY = 0.5
 # The finding omits smaller changes of a win probability or share.
 _LEAST = 0.001
 
@@ -64,7 +74,52 @@ class Statistic:
         return [words.format(self.name), *shown]
 
 
-def faults_of(result: dict[str, Any], rules: Rules, certainty: float = 0.0) -> list[str]:
+@dataclass(frozen=True)
+class Check:
+    """A number of the changed game and its limit."""
+
+    group: str  # ``in_hand`` or ``plays``
+    name: str  # name of the card or play
+    value: float  # worth or share
+    is_minimum: bool  # True for a lower limit of a share
+    limit: float  # maximum absolute worth, or minimum or maximum share
+
+    @property
+    def words(self) -> str:
+        """The number in words."""
+        if self.group == "in_hand":
+            return worth_text(self.name, self.value)
+        return f"{'feints are' if self.name == 'feint' else f'{self.name} is'} {100 * self.value:.1f} % of all choices"
+
+    @property
+    def excess(self) -> float:
+        """Distance beyond the limit, negative if the number is within its limit."""
+        return self.limit - self.value if self.is_minimum else abs(self.value) - self.limit
+
+    @property
+    def drift(self) -> float:
+        """Possible change of the number after one iteration."""
+        return _WORTH_DRIFT if self.group == "in_hand" else _SHARE_DRIFT
+
+    def size(self, certainty: float) -> float:
+        """Return the number relative to its limit, minus an uncertainty: above 1 if the limit is exceeded."""
+        drift = certainty * self.drift
+        if self.is_minimum:
+            # A share that might be 0 is not the first of many uncertain numbers.
+            return self.limit / max(self.value + drift, 1e-9 if certainty >= 0 else self.limit / 2)
+        return (abs(self.value) - drift) / self.limit
+
+
+def checks_of(result: dict[str, Any], rules: Rules) -> list[Check]:
+    """Return all numbers in the result of `study_equilibrium` that have limits."""
+    in_play = {card: n > 0 for card, n in by_card(rules.copies).items()} | {"feint": rules.feints > 0}
+    worth = [Check("in_hand", name, x, False, _MOST_WORTH) for name, x in result["in_hand"].items() if x is not None]
+    shares = [(name, share) for name, share in result["plays"].items() if share is not None and in_play[name]]
+    limits = ((False, _MOST_SHARE), (True, _LEAST_SHARE))
+    return worth + [Check("plays", *share, *limit) for limit in limits for share in shares]
+
+
+def faults_of(result: dict[str, Any], rules: Rules, certainty: float = 0.0) -> list[Check]:
     """Return the reasons why a game is not balanced, the worst first.
 
     Args:
@@ -73,21 +128,8 @@ def faults_of(result: dict[str, Any], rules: Rules, certainty: float = 0.0) -> l
         certainty: Required distance of a number from its limit, as a multiple of the drifts. If it is negative, also
             return numbers that might still exceed their limits.
     """
-    in_play = {card: n > 0 for card, n in by_card(rules.copies).items()} | {"feint": rules.feints > 0}
-    worth_drift, share_drift = certainty * _WORTH_DRIFT, certainty * _SHARE_DRIFT
-    # A share that might be 0 is not the first of many uncertain numbers.
-    smallest = 1e-9 if certainty >= 0 else _LEAST_SHARE / 2
-    found = [
-        ((abs(worth) - worth_drift) / _MOST_WORTH, worth_text(card, worth))
-        for card, worth in result["in_hand"].items()
-        if worth is not None
-    ]
-    for play, share in result["plays"].items():
-        if share is not None and in_play[play]:
-            told = f"{'feints are' if play == 'feint' else f'{play} is'} {100 * share:.1f} % of all choices"
-            size = max((share - share_drift) / _MOST_SHARE, _LEAST_SHARE / max(share + share_drift, smallest))
-            found.append((size, told))
-    return [told for size, told in sorted(found, reverse=True) if size > 1]
+    found = sorted(checks_of(result, rules), key=lambda each: (each.size(certainty), each.words), reverse=True)
+    return [each for each in found if each.size(certainty) > 1]
 
 
 def worth_text(card: str, worth: float) -> str:
@@ -101,23 +143,47 @@ def deciding_card(result: dict[str, Any]) -> str:
 
 
 def verdict_of(
-    result: dict[str, Any], rules: Rules, iterations: int, n_faults: int | None = None
+    result: dict[str, Any], rules: Rules, iterations: int, n_faults: int | None = None, seconds: float | None = None
 ) -> tuple[bool | None, str]:
     """Return True if a game is balanced, and a sentence with its ``n_faults`` worst faults (by default, all).
 
     If fewer than half of the requested ``iterations`` are complete, numbers must be far from their limits. Otherwise,
-    return None instead of True or False, and name the number that is closest to a decision.
+    return None instead of True or False. The sentence then names the number that is closest to a decision, the number
+    of iterations for a decision and, if the ``seconds`` of the study are given, a sufficient time limit.
     """
-    done = result["iterations"]
-    certainty = 1 / max(done, 1) if done < iterations / 2 else 0.0
+    certainty = _certainty(result, iterations)
     worth, share = (f"{100 * certainty * drift:.0f}" for drift in (_WORTH_DRIFT, _SHARE_DRIFT))
-    told = f" After {done} of {iterations} iterations, values in points can change by {worth}, and shares by {share} %."
-    early = told if certainty else ""
+    told = f" After {result['iterations']} of {iterations} iterations, values in points can change by {worth}, and"
+    early = f"{told} shares by {share} %." if certainty else ""
     if faults := faults_of(result, rules, certainty):
-        return False, f"Not balanced: {'; '.join(faults[:n_faults])}.{early}"
+        return False, f"Not balanced: {'; '.join(each.words for each in faults[:n_faults])}.{early}"
     if close := faults_of(result, rules, -certainty):
-        return None, f"Undecided: {close[0]}, too close to its limit.{early} More iterations decide it; see --time."
+        needed = [each.drift / max(abs(each.excess), 1e-9) for each in close]
+        exceeded = [n for n, each in zip(needed, close, strict=True) if each.excess > 0]
+        n = min(math.ceil(iterations / 2), math.floor(min(exceeded, default=max(needed))) + 1)
+        # Each of the two games has half of the time.
+        most = None if seconds is None else 10 * math.ceil(2 * seconds * n / max(result["iterations"], 1) / 10)
+        more = "see --time" if most is None else f"try --time {most}"
+        limit = f"{100 * close[0].limit:.0f} {'points' if close[0].group == 'in_hand' else '%'}"
+        return None, (
+            f"Undecided: {close[0].words}, too close to the limit of {limit}.{early} About {n} iterations decide it; "
+            f"{more}."
+        )
     return True, f"Balanced: all criteria hold.{early}"
+
+
+def early_verdict(result: dict[str, Any], rules: Rules, iterations: int) -> str:
+    """Describe the verdict after a few iterations in a few words."""
+    balanced, _ = verdict_of(result, rules, iterations)
+    worst = faults_of(result, rules, -1 / _LEAST_SHARE)[0]
+    drift = 100 * worst.drift * _certainty(result, iterations)
+    told = {True: "balanced", False: "not balanced", None: "undecided"}[balanced]
+    return f"so far {told}: {worst.words}, ± {drift:.0f}"
+
+
+def _certainty(result: dict[str, Any], iterations: int) -> float:
+    """Return the required distance of a number from its limit, as a multiple of the drifts."""
+    return 1 / max(result["iterations"], 1) if result["iterations"] < iterations / 2 else 0.0
 
 
 @dataclass(frozen=True)
@@ -135,6 +201,12 @@ class Balance:
         """Changes of the rules as text, such as ``damage.strike=3 instead of 2``."""
         found, before = changes_of(self.rules, self.base), changes_of(self.base, self.rules)
         return ", ".join(f"{change_text(name, found[name])} instead of {value_text(before[name])}" for name in found)
+
+    @property
+    def verdict(self) -> tuple[bool | None, str | None]:
+        """Result of `verdict_of` for the changed game. None and None if it has no results."""
+        result = self.changed.result
+        return verdict_of(result, self.rules, self.iterations, seconds=self.changed.seconds) if result else (None, None)
 
     @property
     def statistics(self) -> list[Statistic]:
@@ -170,15 +242,43 @@ class Balance:
 def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
     """Compare equilibria under two sets of rules with the true redeal, after at most ``iterations`` iterations each.
 
-    If there is a time limit, each game receives half of the time. The changed game is first, because it is sufficient
-    for a verdict.
+    The result of the standard rules is stored. If the base rules are others and there is a time limit, each game
+    receives half of the time. The changed game is first, because it is sufficient for a verdict. The base game is
+    omitted if the remaining time is too short.
     """
-    pair = true_rules(base), true_rules(rules)
-    sides = [*zip(_SIDES, pair, (1, 1 / 2), strict=True)]
-    changed, standard = run_jobs(
-        [equilibrium_job(name, side, iterations, share) for name, side, share in sides[::-1]], watch=watch
-    )
-    return Balance(*pair, iterations, standard, changed)
+    pair, watch = (true_rules(base), true_rules(rules)), watch or Watch()
+    standard = standard_outcome(pair[0], iterations)
+    sides = [(_SIDES[1], pair[1], 1 / 2), (_SIDES[0], pair[0], 1)] if standard is None else [(_SIDES[1], pair[1], 1)]
+    found: list[Outcome] = []
+    for name, side, share in sides:
+        watch.done(len(found), len(sides))
+        describe = partial(early_verdict, rules=side, iterations=iterations)
+        found.append(study_in_time(equilibrium_job(name, side, iterations, share, describe), watch, found))
+    watch.done(len(sides), len(sides))
+    return Balance(*pair, iterations, found[-1] if standard is None else standard, found[0])
+
+
+def standard_key(iterations: int) -> dict[str, Any]:
+    """Return the key of the stored result of the standard rules."""
+    rules = true_rules(PRESETS["tabletop"])
+    return {"rules": to_mapping(rules), "iterations": iterations, "study_version": STUDY_VERSION}
+
+
+def standard_outcome(rules: Rules, iterations: int) -> Outcome | None:
+    """Return the stored result of `study_equilibrium`. None unless it has these rules and number of iterations."""
+    stored = json.loads(STANDARD_FILE.read_text(encoding="utf-8"))
+    is_stored = rules == true_rules(PRESETS["tabletop"]) and stored["key"] == standard_key(iterations)
+    return Outcome(stored["result"]) if is_stored else None
+
+
+def study_in_time(job: Job, watch: Watch, before: Sequence[Outcome]) -> Outcome:
+    """Run a job of `equilibrium_job`, unless a comparable job ``before`` shows that the remaining time is too short."""
+    try:
+        if before:
+            require_time(_LEAST_OF_STUDY * before[-1].seconds)
+    except TimeLimitError as error:
+        return Outcome(None, str(error), is_final=False)
+    return work_on(job, partial(watch.stage, job))
 
 
 def report_of(found: Balance) -> dict[str, Any]:
@@ -186,8 +286,9 @@ def report_of(found: Balance) -> dict[str, Any]:
     pair = found.standard, found.changed
     sides = [_side(*game, found.iterations) for game in zip((found.base, found.rules), pair, strict=True)]
     return {
-        "verdict": verdict_of(found.changed.result, found.rules, found.iterations)[1] if found.changed.result else None,
+        "verdict": found.verdict[1],
         "criteria": list(CRITERIA),
+        "limits": [*_limits(found)],
         "change": found.change,
         "finding": None if None in [side["balanced"] for side in sides] else found.finding,
         **dict(zip(_SIDES, sides, strict=True)),
@@ -195,6 +296,28 @@ def report_of(found: Balance) -> dict[str, Any]:
         "iterations": {side: (each.result or {}).get("iterations", 0) for side, each in zip(_SIDES, pair, strict=True)},
         "statistics": [vars(each) | {"difference": each.difference} for each in found.statistics],
     }
+
+
+def _limits(found: Balance) -> Iterator[dict[str, Any]]:
+    """Return for each kind of limit the number in the changed game that is worst relative to its limit.
+
+    JSON keys:
+        group (string): `in_hand` or `plays`.
+        name (string): Card, or `feint`.
+        words (string): Number in words.
+        base (number or null): Value under the base rules. Null if unknown.
+        changed (number): Value under the changed rules.
+        is_minimum (boolean): True if `limit` is a minimum.
+        limit (number): Maximum absolute value, or minimum.
+        uncertainty (number): Possible change of the value by further iterations.
+    """
+    result, base = found.changed.result, found.standard.result or {}
+    checks = checks_of(result, found.rules) if result else []
+    for kind in dict.fromkeys((each.group, each.is_minimum) for each in checks):
+        worst = max((each for each in checks if (each.group, each.is_minimum) == kind), key=lambda each: each.size(0))
+        shown = {name: getattr(worst, name) for name in ("group", "name", "words", "is_minimum", "limit")}
+        values = {"base": base.get(worst.group, {}).get(worst.name), "changed": worst.value}
+        yield shown | values | {"uncertainty": worst.drift * _certainty(result or {}, found.iterations)}
 
 
 def _side(rules: Rules, outcome: Outcome, iterations: int) -> dict[str, Any]:

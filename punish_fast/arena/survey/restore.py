@@ -14,9 +14,15 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import Player
-from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS, Balance, deciding_card, verdict_of, worth_text
+from punish_fast.arena.survey.balance import (
+    DEFAULT_ITERATIONS,
+    Balance,
+    deciding_card,
+    study_in_time,
+    verdict_of,
+    worth_text,
+)
 from punish_fast.arena.survey.jobs import Job, Watch, work_on
-from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of
@@ -28,8 +34,6 @@ from punish_fast.runtime.deadline import seconds_left, time_limit
 from punish_fast.study.lessons import Stage
 
 _N_CONFIRMED = 3
-# Minimum time for a study, divided by the time for the study under the changed rules.
-_LEAST_OF_STUDY = 0.5
 # Share of the remaining time for screening.
 _SCREENING = 0.5
 
@@ -105,8 +109,7 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
         name = _change_text(each, found.rules)
         job = equilibrium_job(name, each, DEFAULT_ITERATIONS, 1 / (len(chosen) - n))
         watch.done(n, len(chosen))
-        has_time = seconds_left() > _LEAST_OF_STUDY * found.changed.seconds
-        outcome = work_on(job, partial(watch.stage, job)) if has_time else Outcome(None, is_final=False)
+        outcome = study_in_time(job, watch, [found.changed])
         if not outcome.is_final:
             not_tried.append(name if n < len(chosen) - len(best) else f"{name} (only screened)")
         if outcome.result is not None:

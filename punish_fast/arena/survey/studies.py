@@ -6,6 +6,8 @@ agent and the equilibrium are separate jobs (``jobs.py``). Points with the same 
 """
 
 import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +19,7 @@ from punish_fast.arena.survey.points import Point, Survey
 from punish_fast.arena.survey.results_file import Outcome, ResultsFile
 from punish_fast.duel.graph import GameGraph, Outline
 from punish_fast.equilibrium.exploitation.best_response import best_response
-from punish_fast.equilibrium.run import IterationStatus, Target, default_response_share, run_equilibrium
+from punish_fast.equilibrium.run import Target, default_response_share, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
 from punish_fast.mdp.model.process import Process
 from punish_fast.mdp.model.solution import Solution
@@ -28,15 +30,24 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.matrix_free import fitting_process
 from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
 from punish_fast.runtime.cluster.connection import versions
-from punish_fast.runtime.deadline import time_limit
+from punish_fast.runtime.deadline import TimeLimitError, seconds_left, time_limit
 from punish_fast.runtime.limits import require_memory
 from punish_fast.store.reader import require_information
-from punish_fast.study.lessons import Stage, study_game
+from punish_fast.study.lessons import Stage, early_figures, study_game
+from punish_fast.study.selfplay import one_measure
 
 # Version of the studies, an entry of every key. Increment it if results change.
-_VERSION = 2
+STUDY_VERSION = 3
 # Share of games against a best response during the approximation of an equilibrium.
 BEST_RESPONSE_SHARE = default_response_share("memoryless")
+# Numbers of iterations before early studies.
+_EARLY = (4, 8, 16)
+# Times for an early study, a study and a measurement of exploitability, in iterations on the whole graph.
+_EARLY_COST, _COST, _MEASUREMENT_COST = 1.5, 8, 10
+
+
+# Function that describes the result of `study_equilibrium` in words.
+Describe = Callable[[dict[str, Any]], str]
 
 
 @dataclass(frozen=True)
@@ -104,11 +115,13 @@ def agent_job(label: str, point: Point, player: Player, enemy_key: dict[str, Any
     return Job(label, key, study_agent, (point, policy))
 
 
-def equilibrium_job(label: str, rules: Rules, iterations: int, share: float = 1.0) -> Job:
-    """Return the job that approximates and studies an equilibrium of a game."""
+def equilibrium_job(
+    label: str, rules: Rules, iterations: int, share: float = 1.0, describe: Describe | None = None
+) -> Job:
+    """Return the job that approximates and studies an equilibrium of a game (see `study_equilibrium`)."""
     rules = true_rules(rules)
     key = _key("equilibrium", rules) | {"iterations": iterations, "best_response_share": BEST_RESPONSE_SHARE}
-    return Job(label, key, study_equilibrium, (rules, iterations, share))
+    return Job(label, key, study_equilibrium, (rules, iterations, share, describe))
 
 
 def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[str, Any]:
@@ -144,37 +157,77 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
     return report
 
 
-def study_equilibrium(rules: Rules, iterations: int, share: float, stage: Stage) -> dict[str, Any]:
+def study_equilibrium(
+    rules: Rules, iterations: int, share: float, describe: Describe | None, stage: Stage
+) -> dict[str, Any]:
     """Approximate an equilibrium of the two-player game and study it.
 
     Args:
         rules: The rules, with the true redeal.
         iterations: Maximum number of iterations.
         share: Maximum share of the remaining time, if there is a time limit. At least one iteration is completed.
-        stage: Function that returns a context manager for a stage, given its name: ``graph``, ``equilibrium`` or
-            ``self-play``.
+        describe: Function that describes the result of an early study in words, which are then part of the name of the
+            stage ``equilibrium``. If there is a time limit, early studies take place after a few iterations. The latest
+            result is returned if the time is too short for a complete study. None to omit early studies.
+        stage: Function that returns a context manager for a stage, given its name: ``graph``, ``equilibrium``,
+            ``self-play`` or ``best response``.
 
     Returns:
         JSON object with the numbers of ``full_states`` and ``iterations``, the results of `study_game`, the win
         probability of the best response as ``best_response``, and the ``exploitability`` in percentage points. If time
-        runs out, ``best_response`` and ``exploitability`` are None.
+        is too short, ``best_response`` and ``exploitability`` are None, and the result of `early_figures` replaces the
+        result of `study_game`.
     """
-    with stage("graph"):
-        graph = _graph(rules, BEST_RESPONSE_SHARE)
-    with time_limit(share=share), stage("equilibrium") as show:
-        learner = Equilibrium(graph, share=BEST_RESPONSE_SHARE)
+    with time_limit(share=share):
+        with stage("graph"):
+            graph = _graph(rules, BEST_RESPONSE_SHARE)
+        learner, told, slowest = Equilibrium(graph, share=BEST_RESPONSE_SHARE), "", 0.0
+        early: dict[str, Any] = {}
+        marks = _EARLY if describe is not None and seconds_left() < math.inf else ()
+        while learner.iterations < iterations and (not early or seconds_left() > _COST * slowest):
+            target = next((k for k in marks if learner.iterations < k < iterations), iterations)
+            with stage(f"equilibrium{told and f' ({told})'}") as show:
+                slowest = max(slowest, _learn(learner, target, iterations, _COST if early else _EARLY_COST, show))
+            if marks and describe is not None:
+                early = {"iterations": learner.iterations} | early_figures(
+                    one_measure(graph, learner.average, learner.nodes, learner.reach)
+                )
+                told = describe(early)
+        report: dict[str, Any] = {"full_states": graph.n_full, "iterations": learner.iterations}
+        report |= dict.fromkeys(("best_response", "exploitability"))
+        if early and seconds_left() <= _COST / 2 * slowest:
+            return report | early
+        try:
+            report |= study_game(graph, learner.average, stage)
+        except TimeLimitError:
+            if not early:
+                raise
+            return report | early
+        if seconds_left() > _MEASUREMENT_COST * slowest:
+            with stage("best response"):
+                points = run_equilibrium(learner, Target(iterations=learner.iterations)).exploitability
+            if math.isfinite(points):
+                report |= {"best_response": 0.5 + points / 100, "exploitability": points}
+    return report
 
-        def progress(status: IterationStatus) -> None:
-            if callable(show):
-                # If no time is left, only the measurement of the results continues.
-                measuring = "" if status.seconds_left else ", measuring"
-                show(f"iteration {status.iteration} of {iterations}{measuring}", left=status.seconds_left or 0.0)
 
-        run = run_equilibrium(learner, Target(iterations=iterations), progress=progress)
-    report: dict[str, Any] = {"full_states": graph.n_full, "iterations": run.iterations}
-    report |= study_game(graph, learner.average, stage)
-    values = {"best_response": 0.5 + run.exploitability / 100, "exploitability": run.exploitability}
-    return report | {name: value if math.isfinite(value) else None for name, value in values.items()}
+def _learn(learner: Equilibrium, target: int, iterations: int, reserve: float, show: object) -> float:
+    """Continue learning up to ``target`` of all ``iterations``, but leave the time of ``reserve`` iterations.
+
+    Return the mean duration of an iteration in seconds, without the first of several iterations, which may include the
+    loading of kernels.
+    """
+    seconds: list[float] = []
+    each = 0.0
+    while learner.iterations < target and (not seconds or seconds_left() > reserve * each):
+        begin = time.perf_counter()
+        learner.iterate()
+        seconds.append(time.perf_counter() - begin)
+        each = sum(seconds[1:] or seconds) / max(len(seconds) - 1, 1)
+        if callable(show):
+            left = min(each * (iterations - learner.iterations), max(seconds_left() - reserve * each, 0.0))
+            show(f"iteration {learner.iterations} of {iterations}", left=left)
+    return each
 
 
 def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
@@ -189,7 +242,7 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
 
 def _key(study: str, rules: Rules) -> dict[str, Any]:
     """Return the entries of every key: the study, the rules, and the versions of the code."""
-    return {"study": study, "rules": to_mapping(rules), "study_version": _VERSION} | versions()
+    return {"study": study, "rules": to_mapping(rules), "study_version": STUDY_VERSION} | versions()
 
 
 def _model_report(space: StateSpace, process: Process, solution: Solution) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 JSON keys:
     verdict (string): Verdict in words, with the most important reason first.
     criteria (list of strings): Criteria of a balanced game.
+    limits (list of objects): Number that is worst relative to each limit.
+        *_limits
     change (string): Change of the rules, in words.
     finding (string or null): Most important effect of the change, in words. Null after too few iterations.
     base (object): Game with the base rules.
@@ -116,7 +118,7 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
         print()
     else:
         print_text("No numbers can be compared, because the time limit ended before both games were studied.\n")
-    shown = ("verdict", "criteria", "restore", "statistics")
+    shown = ("verdict", "criteria", "limits", "restore", "statistics")
     print_report({name: value for name, value in printed.items() if name not in shown})
     print_text(report["verdict"], first="\n")
 

@@ -1,16 +1,31 @@
+import re
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from punish_fast.arena.survey.balance import Balance, balance, deciding_card, report_of, verdict_of
+from punish_fast.arena.survey.balance import _WORTH_DRIFT as WORTH_DRIFT
+from punish_fast.arena.survey.balance import (
+    DEFAULT_ITERATIONS,
+    Balance,
+    balance,
+    deciding_card,
+    early_verdict,
+    report_of,
+    standard_outcome,
+    study_in_time,
+    verdict_of,
+)
 from punish_fast.arena.survey.balance_plot import draw_balance
 from punish_fast.arena.survey.jobs import Watch
 from punish_fast.arena.survey.restore import deciding_change, neighbors, restore, undone
 from punish_fast.arena.survey.results_file import Outcome
+from punish_fast.arena.survey.studies import equilibrium_job, study_equilibrium
 from punish_fast.punish.rule_changes import changed, changes_of
 from punish_fast.punish.rules import CARDS, PRESETS, true_rules
 from punish_fast.runtime import deadline
-from punish_fast.runtime.deadline import time_limit
+from punish_fast.runtime.deadline import TimeLimitError, time_limit
 from punish_fast.runtime.figures import FigureError
 from punish_fast.study.frequencies import PLAYS
 
@@ -25,7 +40,13 @@ def found():
 
 def made_up(**changes):
     """A balance whose numbers are all 0 under the standard rules, and but for ``changes`` under the changed ones."""
-    zero = {"length": 3.0, "first_deal": 0.0, "best_response": 0.5, "in_hand": dict.fromkeys(CARDS, 0.0)}
+    zero = {
+        "iterations": 1,
+        "length": 3.0,
+        "first_deal": 0.0,
+        "best_response": 0.5,
+        "in_hand": dict.fromkeys(CARDS, 0.0),
+    }
     zero |= {"kept": dict.fromkeys(CARDS), "plays": dict.fromkeys(PLAYS, 0.0)}
     other = {name: zero[name] | changes.get(name, {}) if isinstance(zero[name], dict) else zero[name] for name in zero}
     return Balance(TINY, STRIKE, 2, Outcome(zero), Outcome(other))
@@ -64,8 +85,71 @@ def test_early_verdicts_need_numbers_far_from_their_limits():
         assert words.endswith("see --time.") == (verdict is None)
     # A rare play is decided later than a frequent one.
     rare = even | {"iterations": 10, "plays": even["plays"] | {"guard": 0.06}}
-    assert verdict_of(rare, TINY, 40)[1].startswith("Undecided: guard is 6.0 % of all choices, too close to its limit.")
+    told = verdict_of(rare, TINY, 40, seconds=7.0)[1]
+    assert told.startswith("Undecided: guard is 6.0 % of all choices, too close to the limit of 5 %. After 10 of 40 ")
+    # Two games of 20 iterations, at 0.7 seconds each.
+    assert told.endswith(" About 20 iterations decide it; try --time 30.")
     assert verdict_of(rare | {"iterations": 40}, TINY, 40)[0]
+    # A number beyond its limit needs only as many iterations as its distance from the limit requires.
+    above = even | {"in_hand": even["in_hand"] | {"strike": 0.16}}
+    n = int(WORTH_DRIFT / 0.06) + 1
+    assert f" About {n} iterations decide it" in verdict_of(above, TINY, 40)[1]
+    for k, verdict in ((n - 1, None), (n, False)):
+        assert verdict_of(above | {"iterations": k}, TINY, 40)[0] is verdict
+
+
+def test_an_early_study_names_the_verdict_and_is_the_result_if_time_runs_out(monkeypatch):
+    rules, stages = true_rules(STRIKE), []
+
+    @contextmanager
+    def stage(name):
+        stages.append(name)
+        yield
+
+    describe = partial(early_verdict, rules=rules, iterations=20)
+    with time_limit(1000):
+        whole = study_equilibrium(rules, 6, 1.0, describe, stage)
+    assert (stages[:2], stages[3:]) == (["graph", "equilibrium"], ["self-play", "best response"])
+    assert re.fullmatch(r"equilibrium \(so far (not balanced|undecided): .* ± \d+\)", stages[2])
+    # Without a limit, there is no early study, and the result is the same.
+    stages.clear()
+    assert study_equilibrium(rules, 6, 1.0, describe, stage) == whole
+    assert stages == ["graph", "equilibrium", "self-play", "best response"]
+
+    def late(*_):
+        raise TimeLimitError("the time limit has passed")
+
+    monkeypatch.setattr("punish_fast.arena.survey.studies.study_game", late)
+    with time_limit(1000):
+        early = study_equilibrium(rules, 6, 1.0, describe, stage)
+        with pytest.raises(TimeLimitError):
+            study_equilibrium(rules, 6, 1.0, None, stage)
+    assert (early["iterations"], early["exploitability"], early["length"], whole["iterations"]) == (6, None, None, 6)
+    for group in ("in_hand", "plays"):
+        assert early[group] == pytest.approx(whole[group], abs=0.05)
+    # Statistics that the early study omits are unknown.
+    some = Balance(true_rules(TINY), rules, 6, Outcome(whole), Outcome(early))
+    assert next(each.row[2:] for each in some.statistics if each.name == "length") == ["-", "-"]
+
+
+@pytest.mark.usefixtures("now")
+def test_a_game_is_not_begun_without_enough_time():
+    job = equilibrium_job("base", TINY, 2)
+    with time_limit(10):
+        assert study_in_time(job, Watch(), [Outcome({}, seconds=19.0)]).result is not None
+        late = study_in_time(job, Watch(), [Outcome({}, seconds=21.0)])
+    told = "the time limit of 10 s leaves too little time, because about 10 s are needed; allow more with --time"
+    assert (late.result, late.reason, late.is_final) == (None, told, False)
+
+
+def test_each_limit_has_the_number_that_is_worst_relative_to_it():
+    shares = dict.fromkeys(PLAYS, 0.15) | {"strike": 0.24, "guard": 0.01}
+    some = made_up(in_hand={"dodge": 0.02, "rush": -0.05}, plays=shares)
+    limits = report_of(replace(some, changed=Outcome(some.changed.result | {"iterations": 1})))["limits"]
+    shown = [(each["name"], each["changed"], each["base"], each["is_minimum"], each["limit"]) for each in limits]
+    assert shown == [("rush", -0.05, 0, False, 0.1), ("strike", 0.24, 0, False, 0.4), ("guard", 0.01, 0, True, 0.05)]
+    assert limits[2]["words"] == "guard is 1.0 % of all choices"
+    assert report_of(replace(some, changed=Outcome(None, "late")))["limits"] == []
 
 
 @pytest.fixture
@@ -176,3 +260,23 @@ def test_a_balance_is_drawn(found, tmp_path):
     text = (tmp_path / "balance.svg").read_text(encoding="utf-8")
     assert "damage.strike=3 instead of 2" in text
     draw_balance(made_up(), tmp_path / "made-up.png")
+
+
+def test_the_result_of_the_standard_rules_is_stored(monkeypatch):
+    standard = true_rules(PRESETS["tabletop"])
+    outcome = standard_outcome(standard, DEFAULT_ITERATIONS)
+    assert outcome.result["iterations"] == DEFAULT_ITERATIONS
+    assert verdict_of(outcome.result, standard, DEFAULT_ITERATIONS) == (True, "Balanced: all criteria hold.")
+    assert standard_outcome(standard, 2) is standard_outcome(true_rules(TINY), DEFAULT_ITERATIONS) is None
+    monkeypatch.setattr("punish_fast.arena.survey.balance.study_in_time", lambda job, *_: Outcome({"of": job.label}))
+    found = balance(STRIKE, PRESETS["tabletop"])
+    assert (found.standard, found.changed.result) == (outcome, {"of": "changed"})
+
+
+@pytest.mark.slow
+def test_the_stored_result_is_computed_again():
+    rules = true_rules(PRESETS["tabletop"])
+    result = study_equilibrium(rules, DEFAULT_ITERATIONS, 1.0, None, lambda _: nullcontext())
+    stored = standard_outcome(rules, DEFAULT_ITERATIONS).result
+    for name, value in result.items():
+        assert stored[name] == pytest.approx(value, rel=1e-3, abs=1e-4), name
