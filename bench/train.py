@@ -20,11 +20,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import torch
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
 import punish_fast as pf
 from bench.harness import say
@@ -38,7 +39,13 @@ _PARTS, _POINTS = 24, 4  # new opponents and measurements during self-play and t
 _STATES_AT_ONCE = 1 << 16
 
 
-class _Games(VecEnv):
+class _Attributes(gymnasium.Env[np.ndarray, int]):
+    """Attributes of each game in `_Games`."""
+
+    action_masks = None  # `_Games.env_method` returns masks
+
+
+class _Games(DummyVecEnv):
     """Simultaneous games against the policy ``opponent``, float64 ``[n_rows]``, for Stable-Baselines3."""
 
     def __init__(self, graph: pf.GameGraph, n_games: int, opponent: np.ndarray, seed: int = 0) -> None:
@@ -46,7 +53,8 @@ class _Games(VecEnv):
         self._features = self.encoding.features / np.maximum(self.encoding.maximum, 1).astype(np.float32)
         self._games = pf.GameBatch(graph, n_games, seed)
         observations = spaces.Box(0, 1, self._features.shape[1:], np.float32)
-        super().__init__(n_games, observations, spaces.Discrete(len(self.encoding.actions)))
+        self.envs = [_Attributes()] * n_games
+        VecEnv.__init__(self, n_games, observations, spaces.Discrete(len(self.encoding.actions)))
 
     def probabilities(self, network: MaskablePPO) -> np.ndarray:
         """Return the probabilities of a network in all states, float64 ``[n_states, 11]``."""
@@ -63,13 +71,10 @@ class _Games(VecEnv):
         self._games.deal()
         return self._observe()
 
-    def step_async(self, actions: np.ndarray) -> None:
-        self._actions = actions
-
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Play a breath in every game, and replace games that are over."""
         before, games = self._observe(), self._games
-        games.step(self._actions, games.sample(self.opponent, seat=1))
+        games.step(self.actions, games.sample(self.opponent, seat=1))
         over, rewards = games.is_over, games.result.astype(np.float32)
         infos: list[dict[str, Any]] = [{"terminal_observation": before[k]} if over[k] else {} for k in range(len(over))]
         games.deal(over)
@@ -83,21 +88,6 @@ class _Games(VecEnv):
         if method_name != "action_masks":
             raise AttributeError(method_name)
         return list(self.encoding.mask[self._games.observe(seat=0)])
-
-    def has_attr(self, attr_name: str) -> bool:
-        return attr_name == "action_masks"
-
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:  # noqa: ARG002 - as all games are alike
-        return [None] * self.num_envs
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Do nothing, because games have no attributes."""
-
-    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002
-        return [False] * self.num_envs
-
-    def close(self) -> None:
-        """Do nothing, because games hold no resources."""
 
 
 @dataclass(frozen=True)
