@@ -44,6 +44,7 @@ SHORTER = {
     "illegal=punish --games 5000": "illegal=punish --games 500",
     "decks gwent --generations 40": "decks gwent --generations 1 --set games=2",
     "decks gwent --set pool": "decks gwent --generations 1 --set pool",
+    "for _ in range(30)": "for _ in range(3)",
     "python3 -m venv .venv": "true",
     ".venv/bin/pip install": "true",
     ".venv/bin/python -m pytest": "true",
