@@ -4,7 +4,7 @@ Three agents learn by proximal policy optimization with masks of legal actions (
 *naive*, against *veteran*, and by self-play against the average of all earlier networks. Networks read the columns of
 `punish_fast.encode`. Every agent becomes a strategy file in the folder, with probabilities for all states. The folder
 also receives all measurements (``training.json``) and a picture of both bounds on exploitability over training
-(``training.png``).
+(``training.png``). If the command is interrupted, the same command trains again, but keeps all measurements.
 
 Needs the extra ``train``.
 """
@@ -103,9 +103,17 @@ class Point:
 
 
 def train(
-    graph: pf.GameGraph, players: Mapping[str, np.ndarray], agent: str, steps: int, iterations: int
+    graph: pf.GameGraph,
+    players: Mapping[str, np.ndarray],
+    agent: str,
+    steps: int,
+    iterations: int,
+    known: Mapping[tuple[str, int], Point],
 ) -> Iterator[tuple[Point, np.ndarray]]:
-    """Train an agent against a player or by self-play. Yield measurements and the agent's policy during training."""
+    """Train an agent against a player or by self-play. Yield measurements and the agent's policy during training.
+
+    ``known`` contains earlier measurements of the same training, by agent and number of steps.
+    """
     n_games = max(1, min(_GAMES, steps // _BREATHS))
     games = _Games(graph, n_games, players.get(agent, pf.uniform_policy(graph.space)))
     network = MaskablePPO(
@@ -135,6 +143,9 @@ def train(
         seconds += time.process_time() - begin
         if is_measured:
             policy = games.encoding.policy(table)
+            if (agent, network.num_timesteps) in known:
+                yield known[agent, network.num_timesteps], policy
+                continue
             wins = {name: pf.head_to_head(graph, policy, each).win_probability for name, each in players.items()}
             bounds = pf.bracket(graph, policy, width=0.005, max_iterations=iterations)
             yield Point(agent, network.num_timesteps, seconds, wins, bounds.lower, bounds.upper), policy
@@ -190,15 +201,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     space, folder = pf.StateSpace(pf.load_rules(options.rules)), options.folder
     graph, players = pf.GameGraph(space), {name: pf.Player(name).policy(space) for name in options.opponents}
-    points: list[Point] = []
+    file, points = folder / "training.json", list[Point]()
+    earlier = [Point(**each) for each in json.loads(file.read_text(encoding="utf-8"))] if file.exists() else []
+    known = {(point.agent, point.steps): point for point in earlier}
     for agent in (*players, SELF_PLAY):
-        for point, policy in train(graph, players, agent, options.steps, options.iterations):
+        for point, policy in train(graph, players, agent, options.steps, options.iterations, known):
             points.append(point)
             rates = ", ".join(f"{100 * rate:.1f} % against {name}" for name, rate in point.wins.items())
             say(f"{agent}, {point.steps:,} steps: {rates}, {point.lower:.4f} to {point.upper:.4f}")
             pf.save_policy(folder / f"{name_of(agent).replace(' ', '-')}.h5", space, policy)
-            records = json.dumps([asdict(each) for each in points], indent=2)
-            (folder / "training.json").write_text(records + "\n", encoding="utf-8")
+            known[agent, point.steps] = point
+            records = json.dumps([asdict(each) for each in known.values()], indent=2)
+            file.write_text(records + "\n", encoding="utf-8")
     draw(points, options.folder / "training.png")
     print(table_of(points))
     return 0
