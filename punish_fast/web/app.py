@@ -18,7 +18,7 @@ from punish_fast.play.session import NoAnswerError, ServedPlayer, UndoError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime import __version__
 from punish_fast.runtime.errors import MOST_OF_LINE, PunishFastError, StoreError, printable
-from punish_fast.web import game_database, games, guard, links, open_sessions, player_registry, sessions
+from punish_fast.web import game_database, games, guard, house_rules, links, open_sessions, player_registry, sessions
 from punish_fast.web.limits import Limits, costs
 from punish_fast.web.workers import Workers
 
@@ -73,12 +73,14 @@ def create_app(config: ServerConfig) -> FastAPI:
     registry = player_registry.PlayerRegistry(config.players, workers)
     database = game_database.GameDatabase(config.database, config.rules, config.token)
     recorder = game_database.GameRecorder(database, workers)
+    runner = house_rules.BalanceRunner(config.rules)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         task = asyncio.get_running_loop().create_task(registry.open())
         yield
         task.cancel()
+        await runner.close()
         await recorder.close()
         workers.close()
 
@@ -102,6 +104,7 @@ def create_app(config: ServerConfig) -> FastAPI:
         games.game_routes(database, registry, workers),
         games.statistics_routes(database, registry, workers),
         links.link_routes(database, config.proxied, workers),
+        house_rules.house_rules_routes(runner, registry, app.state.tables, workers),
     ):
         app.include_router(routes, dependencies=[costs(1)])
     # Browsers load all files of the page together, so each file costs only `LEAST_COST`.

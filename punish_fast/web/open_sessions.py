@@ -42,6 +42,11 @@ class OpenSessions:
     def _tables(self) -> list[OpenSession]:
         return list(dict.fromkeys(seat.table for seat in self._seats.values()))
 
+    @property
+    def players(self) -> list[ServedPlayer]:
+        """Players at open tables."""
+        return [table.player for table in self._tables if not self._is_stale(table)]
+
     def wake(self) -> None:
         """Wake all requests that wait for a change at any table."""
         for table in self._tables:

@@ -18,6 +18,10 @@ Digest = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="Digest of an
 StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="Decimal code of an information state.")]
 
 
+# Maximum number of sets of house rules whose opponents stay open.
+_MOST_HOUSE_RULES = 3
+
+
 class PlayerRegistry:
     """Players offered by a server. A background task opens them one after another."""
 
@@ -27,6 +31,7 @@ class PlayerRegistry:
         self.flaws: dict[str, str] = {}  # reasons why players could not be opened, by player name
         self._workers = workers
         self._judges: dict[Rules, PunishPlayer] = {}
+        self._house: dict[Rules, PunishPlayer] = {}  # open players under house rules that users have chosen
 
     async def open(self) -> None:
         """Open all players and prepare their coaches."""
@@ -45,6 +50,26 @@ class PlayerRegistry:
         for player in self.by_digest.values():
             if isinstance(player, PunishPlayer) and player.facts()["coaches"]:
                 await self._workers.run("solver", partial(player.coach, None))
+
+    async def open_under(self, rules: Rules, used: Sequence[ServedPlayer]) -> dict[str, Any]:
+        """Open the strongest built-in player under house rules, and return its entry.
+
+        If too many are open, close the oldest that is not among the ``used``. Raise HTTPException 429 if all are used.
+        """
+        if rules not in self._house:
+            free = [key for key, each in self._house.items() if each not in used]
+            if len(self._house) >= _MOST_HOUSE_RULES:
+                if not free:
+                    raise HTTPException(
+                        429, "house rules: too many games are played under house rules; try again later"
+                    )
+                closed = self._house.pop(free[0])
+                self.by_digest = {digest: each for digest, each in self.by_digest.items() if each is not closed}
+            player = PunishPlayer(default_opponent(rules), rules)
+            await self._workers.run("solver", player.open)
+            self._house[rules] = self.by_digest[player.digest] = player
+        player = self._house[rules]
+        return {"digest": player.digest, "flaw": None, **player.facts()}
 
     def find(self, digest: str) -> ServedPlayer:
         """Return an open player by digest. Raise HTTPException 404 for unknown digests."""
@@ -65,14 +90,14 @@ class PlayerRegistry:
         name = default_opponent(rules)
         players = (player for player in self.players if isinstance(player, PunishPlayer) and player.rules == rules)
         served = (player for player in players if player.argument == name)
-        return next(served, None) or self._judges.setdefault(rules, PunishPlayer(name, rules))
+        return next(served, None) or self._house.get(rules) or self._judges.setdefault(rules, PunishPlayer(name, rules))
 
     def entries(self) -> list[dict[str, Any]]:
         """Return JSON-like descriptions of all players. ``digest`` is None until the player is open."""
         digests = {id(player): digest for digest, player in self.by_digest.items()}
         return [
             {"digest": digests.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
-            for player in self.players
+            for player in (*self.players, *self._house.values())
         ]
 
 

@@ -62,6 +62,11 @@ export async function judgesHere(isWanted) {
   return judges;
 }
 
+/** Add an agent that the server has opened on request. */
+export function addModel(model) {
+  known = known && [...known.filter(({ digest }) => digest !== model.digest), model];
+}
+
 /** Return the open agents that support a use, such as "plays". Wait for the first such agent, which is the default, while
  * `isWanted()` is true. The first of the agents that support "judges" is the strongest built-in agent. */
 export async function modelsThat(use, isWanted = () => true) {

@@ -1,5 +1,5 @@
 /** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/explore/{digest}/{state},
- * #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/hand/{cards}/{discard pile}/{details}, #/you/{player} or #/dashboard. */
+ * #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/hand/{cards}/{discard pile}/{details}, #/rules/{copies}/{damage}, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
 import { tune } from "./sound.js";
@@ -13,9 +13,10 @@ import * as play from "./play.js";
 import * as practice from "./practice.js";
 import * as puzzle from "./puzzle.js";
 import * as review from "./review.js";
+import * as rules from "./rules.js";
 import * as you from "./you.js";
 
-const PAGES = { play, learn, friend, hand, explore, review, practice, puzzle, you, dashboard };
+const PAGES = { play, learn, friend, hand, explore, review, rules, practice, puzzle, you, dashboard };
 
 const main = document.getElementById("main");
 // Function to call when the user leaves the current page, and number of the current visit, by which late responses are

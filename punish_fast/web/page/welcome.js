@@ -149,7 +149,7 @@ function tile(players, start) {
 /** The rules of the duel, once its first opponent is open. */
 function primer(model, isCurrent) {
   const place = h("section", { class: "panel primer", "aria-label": "Rules" }, h("p", { class: "quiet" }, "Loading the rules …"));
-  const show = ({ fields }) => place.replaceChildren(...rendererOf(PUNISH).primer(fields));
+  const show = ({ fields }) => place.replaceChildren(...rendererOf(PUNISH).primer(fields), h("a", { class: "button", href: "#/rules" }, "Change the rules"));
   const load = async () => (await open(model, isCurrent)) && show(await get(`/models/${model.digest}/meta`));
   load().catch((error) => isCurrent() && complain(error));
   return place;
