@@ -28,7 +28,7 @@ def write() -> None:
     """Write the result of the standard rules."""
     rules = true_rules(PRESETS["tabletop"])
     result = study_equilibrium(rules, DEFAULT_ITERATIONS, 1.0, None, nullcontext)
-    stored = {"key": standard_key(DEFAULT_ITERATIONS), "result": result}
+    stored = {"key": standard_key(rules, DEFAULT_ITERATIONS), "result": result}
     STANDARD_FILE.write_text(json.dumps(stored) + "\n", encoding="utf-8")
 
 

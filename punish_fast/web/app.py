@@ -73,14 +73,12 @@ def create_app(config: ServerConfig) -> FastAPI:
     registry = player_registry.PlayerRegistry(config.players, workers)
     database = game_database.GameDatabase(config.database, config.rules, config.token)
     recorder = game_database.GameRecorder(database, workers)
-    runner = house_rules.BalanceRunner(config.rules)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         task = asyncio.get_running_loop().create_task(registry.open())
         yield
         task.cancel()
-        await runner.close()
         await recorder.close()
         workers.close()
 
@@ -104,7 +102,7 @@ def create_app(config: ServerConfig) -> FastAPI:
         games.game_routes(database, registry, workers),
         games.statistics_routes(database, registry, workers),
         links.link_routes(database, config.proxied, workers),
-        house_rules.house_rules_routes(runner, registry, app.state.tables, workers),
+        house_rules.house_rules_routes(config.rules, registry, app.state.tables, workers),
     ):
         app.include_router(routes, dependencies=[costs(1)])
     # Browsers load all files of the page together, so each file costs only `LEAST_COST`.

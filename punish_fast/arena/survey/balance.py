@@ -16,7 +16,7 @@ from punish_fast.arena.survey.jobs import Job, Watch, work_on
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import STUDY_VERSION, equilibrium_job
 from punish_fast.punish.rule_changes import change_text, changes_of, value_text
-from punish_fast.punish.rules import CARDS, PRESETS, Rules, by_card, name_of, to_mapping, true_rules
+from punish_fast.punish.rules import CARDS, Rules, by_card, name_of, to_mapping, true_rules
 from punish_fast.runtime.deadline import TimeLimitError, require_time
 
 # Under the standard rules, 40 iterations take about half a minute on two cores.
@@ -92,11 +92,6 @@ class Check:
         return f"{'feints are' if self.name == 'feint' else f'{self.name} is'} {100 * self.value:.1f} % of all choices"
 
     @property
-    def excess(self) -> float:
-        """Distance beyond the limit, negative if the number is within its limit."""
-        return self.limit - self.value if self.is_minimum else abs(self.value) - self.limit
-
-    @property
     def drift(self) -> float:
         """Possible change of the number after one iteration."""
         return _WORTH_DRIFT if self.group == "in_hand" else _SHARE_DRIFT
@@ -158,27 +153,18 @@ def verdict_of(
     if faults := faults_of(result, rules, certainty):
         return False, f"Not balanced: {'; '.join(each.words for each in faults[:n_faults])}.{early}"
     if close := faults_of(result, rules, -certainty):
-        needed = [each.drift / max(abs(each.excess), 1e-9) for each in close]
-        exceeded = [n for n, each in zip(needed, close, strict=True) if each.excess > 0]
-        n = min(math.ceil(iterations / 2), math.floor(min(exceeded, default=max(needed))) + 1)
+        n = math.ceil(iterations / 2)
         # Each of the two games has half of the time.
         most = None if seconds is None else 10 * math.ceil(2 * seconds * n / max(result["iterations"], 1) / 10)
-        more = "see --time" if most is None else f"try --time {most}"
         limit = f"{100 * close[0].limit:.0f} {'points' if close[0].group == 'in_hand' else '%'}"
-        return None, (
-            f"Undecided: {close[0].words}, too close to the limit of {limit}.{early} About {n} iterations decide it; "
-            f"{more}."
-        )
+        told = f"{close[0].words}, too close to the limit of {limit}.{early} {n} iterations decide it"
+        return None, f"Undecided: {told}; {'see --time' if most is None else f'try --time {most}'}."
     return True, f"Balanced: all criteria hold.{early}"
 
 
-def early_verdict(result: dict[str, Any], rules: Rules, iterations: int) -> str:
-    """Describe the verdict after a few iterations in a few words."""
-    balanced, _ = verdict_of(result, rules, iterations)
-    worst = faults_of(result, rules, -1 / _LEAST_SHARE)[0]
-    drift = 100 * worst.drift * _certainty(result, iterations)
-    told = {True: "balanced", False: "not balanced", None: "undecided"}[balanced]
-    return f"so far {told}: {worst.words}, ± {drift:.0f}"
+def early_verdict(rules: Rules, iterations: int, result: dict[str, Any]) -> str:
+    """Return the verdict with its worst reason."""
+    return verdict_of(result, rules, iterations, 1)[1]
 
 
 def _certainty(result: dict[str, Any], iterations: int) -> float:
@@ -201,12 +187,6 @@ class Balance:
         """Changes of the rules as text, such as ``damage.strike=3 instead of 2``."""
         found, before = changes_of(self.rules, self.base), changes_of(self.base, self.rules)
         return ", ".join(f"{change_text(name, found[name])} instead of {value_text(before[name])}" for name in found)
-
-    @property
-    def verdict(self) -> tuple[bool | None, str | None]:
-        """Result of `verdict_of` for the changed game. None and None if it has no results."""
-        result = self.changed.result
-        return verdict_of(result, self.rules, self.iterations, seconds=self.changed.seconds) if result else (None, None)
 
     @property
     def statistics(self) -> list[Statistic]:
@@ -252,23 +232,21 @@ def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, wat
     found: list[Outcome] = []
     for name, side, share in sides:
         watch.done(len(found), len(sides))
-        describe = partial(early_verdict, rules=side, iterations=iterations)
-        found.append(study_in_time(equilibrium_job(name, side, iterations, share, describe), watch, found))
+        job = equilibrium_job(name, side, iterations, share, partial(early_verdict, side, iterations))
+        found.append(study_in_time(job, watch, found))
     watch.done(len(sides), len(sides))
     return Balance(*pair, iterations, found[-1] if standard is None else standard, found[0])
-
-
-def standard_key(iterations: int) -> dict[str, Any]:
-    """Return the key of the stored result of the standard rules."""
-    rules = true_rules(PRESETS["tabletop"])
-    return {"rules": to_mapping(rules), "iterations": iterations, "study_version": STUDY_VERSION}
 
 
 def standard_outcome(rules: Rules, iterations: int) -> Outcome | None:
     """Return the stored result of `study_equilibrium`. None unless it has these rules and number of iterations."""
     stored = json.loads(STANDARD_FILE.read_text(encoding="utf-8"))
-    is_stored = rules == true_rules(PRESETS["tabletop"]) and stored["key"] == standard_key(iterations)
-    return Outcome(stored["result"]) if is_stored else None
+    return Outcome(stored["result"]) if stored["key"] == standard_key(rules, iterations) else None
+
+
+def standard_key(rules: Rules, iterations: int) -> dict[str, Any]:
+    """Return the key of a stored result."""
+    return {"rules": to_mapping(rules), "iterations": iterations, "study_version": STUDY_VERSION}
 
 
 def study_in_time(job: Job, watch: Watch, before: Sequence[Outcome]) -> Outcome:
@@ -285,8 +263,9 @@ def report_of(found: Balance) -> dict[str, Any]:
     """Return a balance as a JSON-like object."""
     pair = found.standard, found.changed
     sides = [_side(*game, found.iterations) for game in zip((found.base, found.rules), pair, strict=True)]
+    result, seconds = found.changed.result, found.changed.seconds
     return {
-        "verdict": found.verdict[1],
+        "verdict": verdict_of(result, found.rules, found.iterations, seconds=seconds)[1] if result else None,
         "criteria": list(CRITERIA),
         "limits": [*_limits(found)],
         "change": found.change,
@@ -306,18 +285,16 @@ def _limits(found: Balance) -> Iterator[dict[str, Any]]:
         name (string): Card, or `feint`.
         words (string): Number in words.
         base (number or null): Value under the base rules. Null if unknown.
-        changed (number): Value under the changed rules.
+        value (number): Value under the changed rules.
         is_minimum (boolean): True if `limit` is a minimum.
         limit (number): Maximum absolute value, or minimum.
         uncertainty (number): Possible change of the value by further iterations.
     """
-    result, base = found.changed.result, found.standard.result or {}
-    checks = checks_of(result, found.rules) if result else []
-    for kind in dict.fromkeys((each.group, each.is_minimum) for each in checks):
-        worst = max((each for each in checks if (each.group, each.is_minimum) == kind), key=lambda each: each.size(0))
-        shown = {name: getattr(worst, name) for name in ("group", "name", "words", "is_minimum", "limit")}
-        values = {"base": base.get(worst.group, {}).get(worst.name), "changed": worst.value}
-        yield shown | values | {"uncertainty": worst.drift * _certainty(result or {}, found.iterations)}
+    result, base = found.changed.result or {}, found.standard.result or {}
+    worst = sorted(checks_of(result, found.rules) if result else [], key=lambda each: each.size(0))
+    for each in {(each.group, each.is_minimum): each for each in worst}.values():
+        shown = vars(each) | {"words": each.words, "base": base.get(each.group, {}).get(each.name)}
+        yield shown | {"uncertainty": each.drift * _certainty(result, found.iterations)}
 
 
 def _side(rules: Rules, outcome: Outcome, iterations: int) -> dict[str, Any]:

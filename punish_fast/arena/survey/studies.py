@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -223,7 +224,7 @@ def _learn(learner: Equilibrium, target: int, iterations: int, reserve: float, s
         begin = time.perf_counter()
         learner.iterate()
         seconds.append(time.perf_counter() - begin)
-        each = sum(seconds[1:] or seconds) / max(len(seconds) - 1, 1)
+        each = fmean(seconds[1:] or seconds)
         if callable(show):
             left = min(each * (iterations - learner.iterations), max(seconds_left() - reserve * each, 0.0))
             show(f"iteration {learner.iterations} of {iterations}", left=left)

@@ -1,15 +1,17 @@
 /** House rules page: sliders for the cards, the balance of the changed game, and a game under these rules. */
 
-import { addModel, get, modelsThat, pause, post, remove } from "./api.js";
+import { addModel, get, modelsThat, post, remove } from "./api.js";
 import { CARDS, tag } from "./cards.js";
 import { calm, complain, counted, h, percent, title } from "./dom.js";
 import { keep, recall } from "./memory.js";
 import { SEAT } from "./play.js";
 import { form, lastChoice } from "./welcome.js";
 
-// Largest number of copies and damage of a card, and milliseconds between two requests for the balance.
+// Largest number of copies and damage of a card, and time limits of the preliminary and the final balance in seconds.
 const MOST = 6;
-const PAUSE = 1500;
+const SECONDS = [15, 60];
+// HTTP status of a balance whose time was too short.
+const CONFLICT = 409;
 
 /** Return the five numbers of an address, or the numbers of the standard rules. */
 const numbers = (text, standard) => (/^[0-6](,[0-6]){4}$/.test(text ?? "") ? text.split(",").map(Number) : [...standard]);
@@ -19,7 +21,10 @@ export async function show(main, [copies, damage], isCurrent) {
   if (!model || !isCurrent()) return;
   const { fields } = await get(`/models/${model.digest}/meta`);
   const rules = { copies: numbers(copies, fields.copies), damage: numbers(damage, fields.damage) };
-  if (isCurrent()) new HouseRules(main, fields, rules, isCurrent).draw(Boolean(copies));
+  if (!isCurrent()) return;
+  const page = new HouseRules(main, fields, rules, isCurrent);
+  page.draw(Boolean(copies));
+  return () => page.asking?.abort();
 }
 
 class HouseRules {
@@ -46,7 +51,6 @@ class HouseRules {
   }
 
   draw(asks) {
-    const { copies, damage } = this.rules;
     const slider = (key, kind, name, label) => {
       const value = h("output", {}, this.rules[key][kind]);
       const input = h("input", { type: "range", min: 0, max: MOST, value: this.rules[key][kind], "aria-label": `${label} of ${name}`, oninput: () => this.set(key, kind, input, value) });
@@ -57,8 +61,9 @@ class HouseRules {
       ...CARDS.flatMap((name, kind) => [tag(name), slider("copies", kind, name, "Copies"), slider("damage", kind, name, "Damage")]),
     );
     this.count();
+    this.asking?.abort();
     this.answer.hidden = true;
-    history.replaceState(null, "", asks || this.isChanged() ? `#/rules/${copies}/${damage}` : "#/rules");
+    history.replaceState(null, "", asks || this.isChanged() ? `#/rules/${this.query()}` : "#/rules");
     if (asks) this.ask();
   }
 
@@ -66,8 +71,9 @@ class HouseRules {
     this.rules[key][kind] = Number(input.value);
     value.textContent = input.value;
     this.count();
+    this.asking?.abort();
     this.answer.hidden = true;
-    history.replaceState(null, "", `#/rules/${this.rules.copies}/${this.rules.damage}`);
+    history.replaceState(null, "", `#/rules/${this.query()}`);
   }
 
   isChanged() {
@@ -81,27 +87,37 @@ class HouseRules {
     this.total.textContent = `${counted(n, "card")} in all. ${words.length ? `${words.join(", ")}.` : "Nothing is changed yet."}`;
   }
 
-  /** Ask for the balance until it is known, and show it. */
+  /** Ask for a preliminary balance and then for a better one, and show them. */
   async ask() {
     calm();
-    const asked = JSON.stringify(this.rules);
-    const isWanted = () => this.isCurrent() && asked === JSON.stringify(this.rules);
+    const query = this.query();
+    const isWanted = () => this.isCurrent() && query === this.query();
+    const waiting = (words) => h("p", { class: "quiet" }, words);
+    let shown = [];
+    this.asking?.abort();
+    this.asking = new AbortController();
     this.answer.hidden = false;
-    this.answer.replaceChildren(h("p", { class: "quiet" }, "Two players learn this game. That takes about a minute …"));
-    try {
-      for (;;) {
-        const { result, error, progress } = await post("/balance", JSON.parse(asked));
+    this.answer.replaceChildren(waiting("Two players learn this game. A first answer takes a few seconds …"));
+    for (const seconds of SECONDS) {
+      try {
+        const found = await get("/balance", { ...this.shared(), seconds }, this.asking.signal);
         if (!isWanted()) return;
-        if (error) throw new Error(error);
-        if (result) return void this.answer.replaceChildren(...verdict(result));
-        const [, early] = /\((so far .*)\)/.exec(progress) ?? [];
-        if (early) this.answer.replaceChildren(h("p", { class: "reason" }, `${early[0].toUpperCase()}${early.slice(1)}.`), h("p", { class: "quiet" }, "They are still learning …"));
-        await pause(PAUSE);
+        shown = verdict(found);
+        this.answer.replaceChildren(...shown, ...(seconds === SECONDS.at(-1) ? [] : [waiting("They learn for another minute …")]));
+      } catch (error) {
         if (!isWanted()) return;
+        this.answer.replaceChildren(...shown, h("p", { class: "bad", role: "alert" }, error.message));
+        if (error.status !== CONFLICT) return;
       }
-    } catch (error) {
-      if (isWanted()) this.answer.replaceChildren(h("p", { class: "bad", role: "alert" }, error.message));
     }
+  }
+
+  shared() {
+    return { copies: String(this.rules.copies), damage: String(this.rules.damage) };
+  }
+
+  query() {
+    return `${this.rules.copies}/${this.rules.damage}`;
   }
 
   /** Begin a game under these rules, and go to the table. */
@@ -109,7 +125,7 @@ class HouseRules {
     calm();
     const seat = recall(SEAT, null);
     if (seat && !confirm("You are in a game. Leave it?")) return;
-    const model = this.isChanged() ? await post("/house-rules", this.rules) : (await modelsThat("plays"))[0];
+    const model = this.isChanged() ? await get("/house-rules", this.shared()) : (await modelsThat("plays"))[0];
     addModel(model);
     keep("opponent", { digest: model.digest, game: model.game });
     const { table } = await post("/tables", lastChoice());
@@ -131,7 +147,7 @@ function verdict({ changed: { balanced }, verdict: words, limits, finding }) {
 }
 
 /** A number beside its limit, which is in the middle of the bar, and beside the number under the standard rules. */
-function bar({ group, name, words, base, changed, is_minimum: isMinimum, limit, uncertainty }) {
+function bar({ group, name, words, base, value: changed, is_minimum: isMinimum, limit, uncertainty }) {
   const share = (value) => `${Math.min(100, (50 * Math.abs(value)) / limit)}%`;
   const text = (value) => (group === "in_hand" ? `${(100 * value).toFixed(1)} points` : percent(value));
   const isBad = isMinimum ? changed < limit : Math.abs(changed) > limit;
