@@ -122,6 +122,7 @@ def test_processes_without_rewards_have_exact_gains():
     found = average_reward(mdp)
     assert not np.shares_memory(found.choice, mdp.state_ptr)
     assert not np.shares_memory(found.gain, found.bias)
+    assert found.gain is found.v
     assert (found.gain.tolist(), found.error_bound, found.choice.tolist()) == ([0.0, 0.0], 0.0, [0, 1])
 
 

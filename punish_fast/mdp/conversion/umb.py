@@ -102,8 +102,7 @@ def export_umb(
     pays = {"reward": (mdp.reward, paid)} if rewards is None else {}
     for name, given in (rewards or {}).items():
         pays[name] = finite_numbers(f"rewards: {shown(name)}", given, (n_rows,), ArgumentError), 0 * paid
-    used = np.unique(mdp.action)
-    action = np.searchsorted(used, mdp.action).astype(np.uint32)
+    action = np.searchsorted(used := np.unique(mdp.action), mdp.action)
     names = [str(mdp.names.action(label)).encode() for label in used.tolist()]
     made = {"tool": "punish-fast", "tool-version": __version__, "creation-date": int(time.time())}
     described: dict[str, Any] = {

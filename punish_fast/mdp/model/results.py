@@ -76,15 +76,15 @@ PROBABILITY = ValueRange(0.0, 1.0)
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def bracketed_by(v: np.ndarray, error: float | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return values with their lower and upper bounds, which allow for rounding.
+def bracketed_by(v: np.ndarray, error: Any, limits: ValueRange = ANY) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper bounds on values, which allow for rounding, clipped to ``limits``.
 
     ``error``, a number or float64 ``[n_states]``, bounds the errors of the values. Infinite values and values with an
     error of 0 are exact.
     """
     is_exact = np.isinf(v) | (error == 0)
     lower, upper = np.nextafter(v - error, -np.inf), np.nextafter(v + error, np.inf)
-    return v, np.where(is_exact, v, lower), np.where(is_exact, v, upper)
+    return np.clip(np.where(is_exact, v, lower), *limits), np.clip(np.where(is_exact, v, upper), *limits)
 
 
 class ResultTable:
@@ -200,17 +200,14 @@ class StateValues(ResultTable):
         (27.0, 'go', array([0., 1.]))
     """
 
+    v: np.ndarray
     choice: np.ndarray
     rows: ModelRows
     error_bound: float
 
-    def __repr__(self: Any) -> str:
-        infinite = f"{n:,} infinite, " if (n := int(np.isinf(self._columns()[0]).sum())) else ""
+    def __repr__(self) -> str:
+        infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
         return f"{type(self).__name__}({len(self.choice):,} states, {infinite}error bound {self.error_bound:.1e})"
-
-    def _columns(self: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the values, their lower and their upper bounds, float64 ``[n_states]`` each."""
-        return self.v, self.lower, self.upper
 
     @property
     def state_ptr(self) -> np.ndarray:
@@ -239,7 +236,7 @@ class StateValues(ResultTable):
             >>> solve(from_rows([[(1.0, {0: 1.0})]]), discount=0.5).value(0)
             2.0
         """
-        return float(self._columns()[0][self._index(state)])
+        return float(self.v[self._index(state)])
 
     def action(self, state: Any) -> Any:
         """Return the action of the policy in a state.
@@ -281,9 +278,9 @@ class StateValues(ResultTable):
         actions = {rows.names.action(label): p for label, p in mixed if p > 0}
         return actions if len(actions) > 1 else next(iter(actions))
 
-    def _selected(self, states: Any) -> dict[str, list[Any]]:
+    def _selected(self: Any, states: Any) -> dict[str, list[Any]]:
         """Return the columns of some states."""
         names, chosen = self.rows.names, np.array(states, dtype=np.int64)
-        columns = zip(("value", "lower", "upper"), self._columns(), strict=True)
+        columns = zip(("value", "lower", "upper"), (self.v, self.lower, self.upper), strict=True)
         found = {"state": [names.state(k) for k in states]} | {name: x[chosen].tolist() for name, x in columns}
         return found | {"action": [self._action(k) for k in states]}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import softmax
-from punish_fast.mdp.model.results import ANY, ModelRows, StateValues, ValueRange, bracketed_by
+from punish_fast.mdp.model.results import ANY, PROBABILITY, ModelRows, StateValues, ValueRange, bracketed_by
 
 
 @dataclass
@@ -64,6 +64,10 @@ class Unsolved(NamedTuple):
 
     reason: str
     found: Any = None  # values found so far with a finite or infinite bound, or None if nothing was computed
+
+
+# Limits on the values of some objectives.
+_RANGES = {"reach-probability": PROBABILITY}
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,15 +153,12 @@ class Solution(StateValues):
     @property
     def lower(self) -> np.ndarray:
         """Lower bounds on the optimal values, float64 ``[n_states]``."""
-        return self._clipped(bracketed_by(self.v, self.error_bound)[1])
+        return bracketed_by(self.v, self.error_bound, _RANGES.get(self.objective, ANY))[0]
 
     @property
     def upper(self) -> np.ndarray:
         """Upper bounds on the optimal values, float64 ``[n_states]``."""
-        return self._clipped(bracketed_by(self.v, self.error_bound)[2])
-
-    def _clipped(self, values: np.ndarray) -> np.ndarray:
-        return np.clip(values, 0.0, 1.0) if self.objective == "reach-probability" else values
+        return bracketed_by(self.v, self.error_bound, _RANGES.get(self.objective, ANY))[1]
 
     @cached_property
     def digest(self) -> str:
@@ -192,5 +193,4 @@ def bounded(
     v: np.ndarray, error: float | np.ndarray, choice: np.ndarray, rows: ModelRows, value_range: ValueRange = ANY
 ) -> BoundedValues:
     """Return values with bounds at the distance ``error`` (see `bracketed_by`), clipped to ``value_range``."""
-    lower, upper = (np.clip(limit, *value_range) for limit in bracketed_by(v, error)[1:])
-    return BoundedValues(v, lower, upper, float(np.max(error, initial=0)), choice, rows)
+    return BoundedValues(v, *bracketed_by(v, error, value_range), float(np.max(error, initial=0)), choice, rows)

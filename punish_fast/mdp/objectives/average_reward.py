@@ -9,41 +9,42 @@ from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.ladder import climb
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolverLimits, limits_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
-from punish_fast.mdp.model.results import ModelRows, StateValues, bracketed_by, rows_of
+from punish_fast.mdp.model.results import rows_of
+from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.reductions.averages import Averages
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AverageReward(StateValues):
+class AverageReward(BoundedValues):
     """Result of `average_reward`: average rewards per step, and a policy that attains them.
 
-    `StateValues` describes the policy and access by name. The value of a state is its gain.
+    `StateValues` describes the policy and access by name. The value ``v`` of a state is its gain.
 
     The *gain* of a policy is its expected reward per step in the long run. Differences in its *bias* are the advantages
     of one initial state over another. Gain ``g`` and bias ``h`` of the policy solve ``g(s) + h(s) = r(s) + E[h(t)]``,
     where ``r(s)`` is the policy's reward in ``s``, and ``t`` is the next state.
 
     Attributes:
-        gain: float64 ``[n_states]``, average reward per step from each state: the maximum, the minimum, or the gain of
-            a given policy.
-        bias: float64 ``[n_states]``, relative values of the policy, in the unit of the rewards. They are 0 in one state
-            of each component in which trajectories stay. Values that cannot be computed are infinite or NaN.
-        error_bound: Upper bound on the error of ``gain``, and on the difference between ``gain`` and the policy's gain.
-        bias_residual: Bound on the absolute difference between the two sides of the equation for gain and bias. It is
-            infinite if ``bias`` is not finite.
+        v: float64 ``[n_states]``, average reward per step from each state: the maximum, the minimum, or the gain of a
+            given policy.
+        lower: float64 ``[n_states]``, lower bounds on ``v``.
+        upper: float64 ``[n_states]``, upper bounds on ``v``.
+        error_bound: Upper bound on the error of ``v``, and on the difference between ``v`` and the policy's gain.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
         rows: Rows of the MDP.
+        bias: float64 ``[n_states]``, relative values of the policy, in the unit of the rewards. They are 0 in one state
+            of each component in which trajectories stay. Values that cannot be computed are infinite or NaN.
+        bias_residual: Bound on the absolute difference between the two sides of the equation for gain and bias. It is
+            infinite if ``bias`` is not finite.
     """
 
-    gain: np.ndarray
     bias: np.ndarray
-    error_bound: float
     bias_residual: float
-    choice: np.ndarray
-    rows: ModelRows
 
-    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return bracketed_by(self.gain, self.error_bound)
+    @property
+    def gain(self) -> np.ndarray:
+        """Average rewards ``v``, float64 ``[n_states]``."""
+        return self.v
 
 
 def average_reward(
@@ -91,12 +92,12 @@ def average_reward(
     def solved(mdp: MDP) -> AverageReward:
         mdp = normalized(mdp.expanded()).without_zeros()
         found = climb(Averages(mdp, within, between))
-        return AverageReward(found.v, found.bias, found.error_bound, found.bias_residual, found.choice, rows_of(mdp))
+        gains = bounded(found.v, found.error_bound, found.choice, rows_of(mdp))
+        return AverageReward(**vars(gains), bias=found.bias, bias_residual=found.bias_residual)
 
     if policy is not None:
-        found, error = evaluated(mdp, policy, solved)
-        return replace(found, error_bound=found.error_bound + error)
+        return evaluated(mdp, policy, solved)
     if maximize:
         return solved(mdp)
     found = solved(negated(mdp))
-    return replace(found, gain=0.0 - found.gain, bias=0.0 - found.bias)
+    return replace(found, v=0.0 - found.v, lower=0.0 - found.upper, upper=0.0 - found.lower, bias=0.0 - found.bias)

@@ -94,7 +94,7 @@ def solve(
         >>> solve(from_rows([[(1, {0: 0.5, 1: 0.5})]], terminals=[0]), discount=1, maximize=False).v.round(6)
         array([2.])
     """
-    mdp = _checked(mdp, maximize)
+    paid: Any = _checked(mdp, maximize)
     discount, _ = options.check_options(discount, method, tolerance, sweeps, objective)
     if method in options.GENERAL_METHODS and not isinstance(mdp, MDP):
         raise SolveError(f"method: {method} needs stored transitions; use auto, {options.LAYERED} or {options.JACOBI}")
@@ -105,7 +105,6 @@ def solve(
             raise SolveError("initial_values: not allowed with the method jacobi")
     if discount is None:
         discount = 1.0 if objective == "reach-probability" else DEFAULT_DISCOUNT
-    paid: Any = mdp
     if not maximize:
         if objective == "reach-probability":
             raise SolveError(f"maximize: False is not allowed with the objective {objective}; use reach_probability")
