@@ -194,7 +194,7 @@ def test_indices_stand_in_for_missing_names():
 def test_errors_of_solvers_name_states():
     mdp = MDP.from_function(lambda _: {"wait": (1.0, {"here": 1.0})}, ["here"])
     for method in ("auto", "jacobi"):
-        with pytest.raises(SolveError, match=r"^discount: 1 .*\(the first is 'here'\) it can collect rewards"):
+        with pytest.raises(SolveError, match=r"^discount: 1 .*\(the first is 'here'\) it can co"):
             solve(mdp, 1.0, method)
     with pytest.raises(SolveError, match=r"\(the first is 'here'\) it never ends under this policy"):
         evaluate(mdp, np.ones(1), 1.0)

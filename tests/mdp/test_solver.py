@@ -71,7 +71,7 @@ def test_penalties_that_the_best_rows_avoid_do_not_enlarge_the_values(rewards, p
 @pytest.mark.parametrize("method", SWEEP_METHODS)
 def test_undiscounted_play_must_not_be_paid_for_ever(method):
     mdp = from_rows([[(1.0, {1: 1.0})], [(1.0, {2: 1.0}), (1.0, {1: 1.0})]], terminals=[0.0])
-    message = r"^discount: 1 is allowed only if play ends, or continues without reward or at a cost, but from 2 states"
+    message = r"^discount: 1 is allowed only if play ends,? or continues without rewards.*, but from 2 states"
     with pytest.raises(SolveError, match=message):
         solve(mdp, 1.0, method)
 
@@ -84,9 +84,15 @@ def test_endless_play_at_a_cost_is_avoided(method):
     assert found.v.tolist() == pytest.approx([5.0, 6.0, 7.0, -np.inf])
     assert (found.lower[3], found.upper[3]) == (-np.inf, -np.inf)
     assert found.choice.tolist() == [0, 2, 4, 5]
+    # Sweeps of all states together allow no costs.
+    with pytest.raises(SolveError, match=r"^discount: 1 .* play ends or continues without rewards, but from 1 states"):
+        solve(from_rows([[(-1.0, {0: 1.0})]]), 1.0, "jacobi")
+    # Only the second state can avoid its costs.
+    with pytest.raises(SolveError, match=r"but from 1 states \(the first is 1\) it can collect unbounded or canceling"):
+        solve(from_rows([[(-1.0, {0: 1.0})], [(0.0, {0: 1.0}), (1.0, {1: 1.0})]]), 1.0, method)
     # A cycle that pays as much as it costs has no total.
     for paid in (1.0, 2.0):
-        with pytest.raises(SolveError, match=r"^discount: 1 is allowed only if .* it can collect rewards forever"):
+        with pytest.raises(SolveError, match=r"^discount: 1 is .* it can collect unbounded or canceling"):
             solve(from_rows([[(-1.0, {1: 1.0})], [(paid, {0: 1.0}), (0.0, {2: 1.0})]], terminals=[0.0]), 1.0, method)
 
 

@@ -203,17 +203,17 @@ def endless_states(mdp: MDP) -> np.ndarray:
     return TransitionGraph(mdp).may_avoid(ends)[: mdp.n_states]
 
 
-def endless_error(endless: np.ndarray, names: Names, of_policy: bool = False) -> SolveError:
-    """Return the error about runs that can collect rewards forever from the ``endless`` states, bool ``[n_states]``.
+# Allowed and other trajectories, for messages about all methods together, about sweeps, and about a given policy.
+ENDLESS = "ends, or continues without rewards or at unbounded costs", "can collect unbounded or canceling rewards"
+SWEPT = "ends or continues without rewards", "can continue forever with rewards or costs"
+EVALUATED = "ends", "never ends under this policy"
 
-    If ``of_policy`` is True, the error is about the evaluation of a policy, under which all runs must end.
-    """
-    allowed, told = "play ends, or continues without reward or at a cost", "can collect rewards forever"
-    if of_policy:
-        allowed, told = "play ends", "never ends under this policy"
-    first = state_name(names, endless.argmax())
+
+def endless_error(endless: np.ndarray, names: Names, found: tuple[str, str] = ENDLESS) -> SolveError:
+    """Return the error about the ``endless`` states, bool ``[n_states]``, from which runs might not end."""
+    first, (allowed, told) = state_name(names, endless.argmax()), found
     cure = "use a discount below 1, total_reward (costs until a goal) or average_reward (reward per step)"
-    told = f"{allowed}, but from {endless.sum()} states (the first is {first}) it {told}"
+    told = f"play {allowed}, but from {endless.sum()} states (the first is {first}) it {told}"
     return SolveError(f"discount: 1 is allowed only if {told}; {cure}")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from punish_fast.mdp.arrays.policy import first_best
 from punish_fast.mdp.bounds.stopping_rule import LargeValueError, positive_terminals, terminal_values
 from punish_fast.mdp.graph.end_components import collapsed
-from punish_fast.mdp.graph.qualitative import endless_error
+from punish_fast.mdp.graph.qualitative import EVALUATED, SWEPT, endless_error
 from punish_fast.mdp.methods.value_iteration import Jacobi, Layered
 from punish_fast.mdp.model.limits import GENERAL_METHODS, JACOBI, PRECISION, SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP
@@ -80,7 +80,7 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
         return Unsolved(str(error))
     if iteration.endless is not None:
         if problem.policy is not None:
-            raise endless_error(iteration.endless, problem.mdp.names, of_policy=True)
+            raise endless_error(iteration.endless, problem.mdp.names, EVALUATED)
         if not isinstance(problem.mdp, MDP):
             told = f"from {iteration.endless.sum():,} states play might never end"
             raise SolveError(f"discount: {told}; without a tensor in memory, the discount must be below 1")
@@ -93,7 +93,7 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
         if iteration.endless is not None:
             if problem.hands_over:
                 return Unsolved("runs with rewards might not end")
-            raise endless_error(iteration.endless[quotient.number], quotient.original.names)
+            raise endless_error(iteration.endless[quotient.number], quotient.original.names, SWEPT)
     mdp, goal, limits = problem.mdp, problem.goal, problem.limits
     if not iteration.contraction.is_known and not problem.hands_over:
         option = "sweeps" if goal is None else "method" if problem.method == JACOBI else "discount"

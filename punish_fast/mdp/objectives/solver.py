@@ -75,9 +75,9 @@ def solve(
         the policies of ``"jacobi"`` and of processes that compute their transitions.
 
     Raises:
-        SolveError: If an option is out of range, the discount is 1 and a trajectory can collect rewards forever without
-            unbounded costs, a value is too large for floating point, or a limit is reached before an error bound is
-            proved.
+        SolveError: If an option is out of range, the discount is 1 and the total reward of an endless trajectory can be
+            undefined, or unbounded in the direction of the objective, a value is too large for floating point, or a
+            limit is reached before an error bound is proved.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:

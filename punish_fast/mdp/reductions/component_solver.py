@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.mdp.arrays.policy import TIE
 from punish_fast.mdp.graph.end_components import collapsed
-from punish_fast.mdp.graph.qualitative import TransitionGraph, endless_error, endless_states
+from punish_fast.mdp.graph.qualitative import EVALUATED, TransitionGraph, endless_error, endless_states
 from punish_fast.mdp.graph.row_selection import first_marked, select_rows, states_of_rows, terminals_of
 from punish_fast.mdp.methods.exact_iteration import values_of_rows
 from punish_fast.mdp.methods.layered_sweeps import Layers
@@ -44,7 +44,7 @@ def solve_in_one_layer(climb: Climb, problem: Layers) -> Exact:
     else:
         endless = endless_states(mdp)
         if policy is not None and endless.any():
-            raise endless_error(endless, mdp.names, of_policy=True)
+            raise endless_error(endless, mdp.names, EVALUATED)
         found = climb(Undiscounted(mdp, endless, payoff, limits))
     if problem.discount == 1:
         found = replace(found, log=Log([found.error_bound], [time.perf_counter() - begin]))
@@ -111,12 +111,12 @@ def _optimum(climb: Climb, problem: Undiscounted) -> Exact:
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
     quotient = collapsed(paid, endless, pays=bool(payoff.row.any()), stays=not must_end)
     inner, ends = quotient.mdp, quotient.mdp.terminal_reward
-    if not must_end and (still := endless_states(inner)).any():
+    if not must_end and endless_states(inner).any():
         # Policies avoid endless runs if possible, because these have unbounded costs.
         inner, limits = replace(inner, terminal_value=ends), replace(limits, initial_values=None)
         found = climb(RewardUntil(inner, terminals_of(inner), limits))
-        if np.isposinf(found.v).any():
-            raise endless_error(still[quotient.number], mdp.names)
+        if (infinite := np.isposinf(found.v)).any():
+            raise endless_error(infinite[quotient.number], mdp.names)
         return quotient.lifted(found)
     initial_values = None if limits.initial_values is None else limits.initial_values[quotient.first]
     payoff, limits = payoff._replace(row=inner.reward, end=ends), replace(limits, initial_values=initial_values)
