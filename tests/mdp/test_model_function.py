@@ -119,6 +119,15 @@ def test_an_error_in_the_model_keeps_its_type_and_names_the_state():
     assert error.value.__notes__ == ["The model raised this error for the state 3."]
 
 
+def test_an_error_in_a_generator_of_successors_names_the_state():
+    with pytest.raises(ZeroDivisionError) as error:
+        MDP.from_function(lambda n: {"go": (0.0, ((n + 1, 1 / (3 - n)) for _ in "a"))}, [0], normalize=True)
+    assert error.value.__notes__ == ["The model raised this error for the state 3."]
+    with pytest.raises(ModelError) as refusal:
+        MDP.from_function(lambda _: {"go": (0.0, 3)}, [0])
+    assert not hasattr(refusal.value, "__notes__")
+
+
 @pytest.mark.parametrize(
     ("initial", "options", "message"),
     [

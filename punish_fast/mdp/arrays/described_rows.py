@@ -141,13 +141,14 @@ def from_function(
     for k, state in enumerate(states):
         try:
             given = model(state)
+            if isinstance(given, _MAPPING) and given:
+                rows.add_state(state, given)
+            else:
+                rows.values[k] = _value(state, given)
         except Exception as error:
-            error.add_note(f"The model raised this error for the state {shown(state)}.")
+            if not isinstance(error, ModelError):
+                error.add_note(f"The model raised this error for the state {shown(state)}.")
             raise
-        if isinstance(given, _MAPPING) and given:
-            rows.add_state(state, given)
-        else:
-            rows.values[k] = _value(state, given)
         if len(states) > max_states:
             found = f"more than {max_states:,} states, the last of which is {shown(states[-1])}"
             raise ModelError(f"max_states: the model leads to {found}; raise the limit if the model is finite")
