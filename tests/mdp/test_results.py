@@ -126,8 +126,19 @@ def test_policies_and_goals_are_given_by_name(machine):
     ("call", "message"),
     [
         (lambda mdp: evaluate(mdp, {"good": "fly"}), "policy: 'fly' in 'good' is not allowed; it must be an action of"),
-        (lambda mdp: evaluate(mdp, {"good": "run"}), "policy: the probabilities of a state do not add up to 1"),
-        (lambda mdp: evaluate(mdp, [0, 0, 1]), r"policy: float64 \(3,\); it must be float64 \(5,\)"),
+        (
+            lambda mdp: evaluate(mdp, {"good": "run"}),
+            "policy: no action in 'worn' is not allowed; it must be an action of each state",
+        ),
+        (
+            lambda mdp: evaluate(mdp, {"good": "run", "worn": {"run": 0.5}, "broken": "sell"}),
+            "policy: the probabilities of state 'worn' do not add up to 1",
+        ),
+        (
+            lambda mdp: evaluate(mdp, [0, 0, 1]),
+            "policy: 0 in state 'worn' is not allowed; it must be a row from 1 to 2",
+        ),
+        (lambda mdp: evaluate(mdp, [0.0, 0.0, 1.0]), r"policy: float64 \(3,\); it must be float64 \(5,\)"),
         (lambda mdp: reach_probability(mdp, ["rusty"]), "goal: 'rusty' is not the name of a state"),
         (lambda mdp: reach_probability(mdp, [[True]]), r"goal: bool \(1, 1\); it must be bool \(3,\), or \(4,\)"),
     ],

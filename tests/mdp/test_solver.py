@@ -263,8 +263,8 @@ def test_option_out_of_range_is_named(options, message):
     [
         ([1.0], r"policy: float64 \(1,\); it must be float64 \(2,\)"),
         ([1.0, -1.0], "policy: a probability is below 0 or not a number"),
-        ([1.0, 0.5], "policy: the probabilities of a state do not add up to 1"),
-        ([1.0, math.inf], "policy: the probabilities of a state do not add up to 1"),
+        ([1.0, 0.5], "policy: the probabilities of state 1 do not add up to 1"),
+        ([1.0, math.inf], "policy: the probabilities of state 1 do not add up to 1"),
     ],
 )
 def test_invalid_policies_are_refused(policy, message):

@@ -74,7 +74,7 @@ def test_what_is_no_policy_is_not_written(tmp_path, memory):
     policy = mixed(memory, 1)
     for wrong, message in (
         (policy[:3], r"policy: float64 \(3,\); it must be"),
-        (2 * policy, "policy: the probabilities of a state do not add up to 1"),
+        (2 * policy, "policy: the probabilities of state 0 do not add up to 1"),
         (policy - 0.1, "policy: a probability is below 0 or not a number"),
     ):
         with pytest.raises(PolicyError, match=message):

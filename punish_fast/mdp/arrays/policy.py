@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays import _policy
+from punish_fast.mdp.arrays.names import UNNAMED, Names, state_name
 from punish_fast.runtime.errors import PunishFastError, as_float, shown
 from punish_fast.runtime.parallel import for_chunks
 
@@ -45,7 +46,9 @@ def refuse_mask(name: str, given: Any, error: type[PunishFastError] = PolicyErro
         raise error(f"{name}: {MASKED}")
 
 
-def check_policy(state_ptr: np.ndarray, policy: Any, error: type[PunishFastError] = PolicyError) -> np.ndarray:
+def check_policy(
+    state_ptr: np.ndarray, policy: Any, error: type[PunishFastError] = PolicyError, names: Names = UNNAMED
+) -> np.ndarray:
     """Return a policy as an array, after checking that it is a distribution in every state."""
     refuse_mask("policy", policy, error)
     given, shape = np.asarray(policy), (int(state_ptr[-1]),)
@@ -53,8 +56,8 @@ def check_policy(state_ptr: np.ndarray, policy: Any, error: type[PunishFastError
         raise error(f"policy: {given.dtype} {given.shape}; it must be float64 {shape}")
     if not (given >= 0).all():
         raise error("policy: a probability is below 0 or not a number")
-    if np.abs(np.add.reduceat(given, state_ptr[:-1]) - 1).max(initial=0) > SUM_TOLERANCE:
-        raise error("policy: the probabilities of a state do not add up to 1")
+    if (wrong := np.abs(np.add.reduceat(given, state_ptr[:-1]) - 1) > SUM_TOLERANCE).any():
+        raise error(f"policy: the probabilities of state {state_name(names, wrong.argmax())} do not add up to 1")
     return given
 
 

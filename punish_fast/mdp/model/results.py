@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.mdp.arrays.construction import numbers
-from punish_fast.mdp.arrays.names import UNNAMED, Names
+from punish_fast.mdp.arrays.names import UNNAMED, Names, state_name
 from punish_fast.mdp.arrays.policy import check_policy, taking
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import Process
@@ -45,9 +45,13 @@ def row_probabilities(mdp: Process, policy: Any) -> np.ndarray:
     if not isinstance(policy, Mapping):
         given, begins, ends = numbers("policy", policy, SolveError), mdp.state_ptr[:-1], mdp.state_ptr[1:]
         is_choice = np.asarray(policy).dtype.kind in "iu" and given.shape == begins.shape
-        if not is_choice or ((given < begins) | (given >= ends)).any():
-            return check_policy(mdp.state_ptr, given, SolveError)
-        return taking(int(ends[-1]), given.astype(np.int64))
+        if is_choice and not (wrong := (given < begins) | (given >= ends)).any():
+            return taking(int(ends[-1]), given.astype(np.int64))
+        if is_choice and mdp.n_rows > mdp.n_states:
+            k = int(wrong.argmax())
+            told = f"{given[k]:g} in state {state_name(mdp.names, k)} is not allowed"
+            raise SolveError(f"policy: {told}; it must be a row from {begins[k]} to {ends[k] - 1}")
+        return check_policy(mdp.state_ptr, given, SolveError, mdp.names)
     states = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr)).tolist()
     names = ((mdp.names.state(s), mdp.names.action(a)) for s, a in zip(states, mdp.action.tolist(), strict=True))
     row_of, found = dict(zip(names, range(mdp.n_rows), strict=True)), np.zeros(mdp.n_rows)
@@ -56,7 +60,9 @@ def row_probabilities(mdp: Process, policy: Any) -> np.ndarray:
             known = isinstance(action, Hashable) and (state, action) in row_of
             check_allowed(known, SolveError, "policy", f"{shown(action)} in {shown(state)}", "an action of the state")
             found[row_of[state, action]] = as_float(p)
-    return check_policy(mdp.state_ptr, found, SolveError)
+    for state in map(mdp.names.state, range(mdp.n_states)):
+        check_allowed(state in policy, SolveError, "policy", f"no action in {shown(state)}", "an action of each state")
+    return check_policy(mdp.state_ptr, found, SolveError, mdp.names)
 
 
 def rows_of(mdp: Process, policy: Any = None) -> ModelRows:
