@@ -78,7 +78,7 @@ def test_finite_horizons_and_stationary_distributions_have_tables(machine, tmp_p
     found.save(tmp_path / "steps.csv")
     assert (tmp_path / "steps.csv").read_text().startswith("step,state,value,lower,upper,action")
     policy = np.array([1.0, 0.0, 1.0, 1.0, 0.0])
-    shares = stationary_distribution(machine, policy, initial=0)
+    shares = stationary_distribution(machine, policy, initial="good")
     assert shares.to_dict()["p"] == shares.p.tolist()
     assert shares.to_dict()["state"] == ["good", "worn", "broken", "sold"]
     assert len(shares.table(2).splitlines()) == 4

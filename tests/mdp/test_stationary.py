@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,10 +96,49 @@ def test_the_start_matters_only_if_there_are_several_classes():
     assert stationary_distribution(apart, [1.0, 0.0, 1.0], initial=0).p.tolist() == [1, 0]
     assert stationary_distribution(apart, [0.5, 0.5, 1.0]).p.tolist() == [0, 1]
     for initial in (2, "0", [1.0], [0.5, 0.6], [-1.0, 2.0]):
-        with pytest.raises(SolveError, match=r"^initial: .* is not allowed; it must be a state from 0 to 1, or 2 prob"):
+        with pytest.raises(
+            SolveError, match=r"^initial: .* is not allowed; it must be a state, {state: probability} or 2 "
+        ):
             stationary_distribution(apart, [1.0, 0.0, 1.0], initial)
-    with pytest.raises(SolveError, match=r"^policy: the probabilities of a state do not add up to 1"):
+    with pytest.raises(SolveError, match=r"^policy: the probabilities of state 0 do not add up to 1"):
         stationary_distribution(apart)
+
+
+def test_initial_states_are_given_by_name():
+    rows = {"go": (0.0, {(0, "left"): 0.25, (0, "right"): 0.75})}
+    mdp = MDP.from_function(lambda state: rows if state == "start" else 0.0, ["start"])
+    quarters = [0.0, 0.25, 0.75]
+    for initial in ("start", {"start": 1.0}, [1.0]):
+        assert stationary_distribution(mdp, {"start": "go"}, initial).p.tolist() == quarters
+    stays = {cell: {"stay": (0.0, {cell: 1.0})} for cell in ((1, 1), (1, 2))}
+    cells = MDP.from_function(stays.__getitem__, list(stays))
+    for initial in ({(1, 1): 0.25, (1, 2): 0.75}, (0.25, 0.75), np.array([0.25, 0.75])):
+        assert stationary_distribution(cells, initial=initial).p.tolist() == [0.25, 0.75]
+    assert stationary_distribution(cells, initial=(1, 2)).p.tolist() == [0.0, 1.0]
+    # Numbers that are names are not indices.
+    loops = MDP.from_function(lambda n: {"stay": (0.0, {n: 1.0})}, [1, 0])
+    assert stationary_distribution(loops, initial=0).p.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "initial",
+    [
+        "end",
+        "unknown",
+        0,
+        ["start"],
+        {"start"},
+        {"start": 0.5},
+        {"start": "x"},
+        {"start": 1.0, "end": 0.0},
+        {},
+        object(),
+    ],
+)
+def test_other_initial_states_are_refused(initial):
+    mdp = MDP.from_function(lambda state: {"go": (0.0, {"end": 1.0})} if state == "start" else 0.0, ["start"])
+    with pytest.raises(SolveError, match=r"^initial: "):
+        stationary_distribution(mdp, initial=initial)
 
 
 def test_what_is_out_of_range_is_refused():

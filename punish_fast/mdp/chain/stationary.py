@@ -21,21 +21,23 @@ place of its own transitions, lead to this state. This chain has a single recurr
 in proportion to the probability of reaching it, so the weights of the classes are these probabilities up to a factor.
 """
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.arrays.construction import numbers
 from punish_fast.mdp.arrays.names import UNNAMED, Names
-from punish_fast.mdp.arrays.policy import SUM_TOLERANCE, refuse_mask
+from punish_fast.mdp.arrays.policy import SUM_TOLERANCE
 from punish_fast.mdp.chain.elimination import Elimination, closed_classes
 from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP, check_arrays
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 from punish_fast.mdp.model.results import ResultTable, row_probabilities
-from punish_fast.runtime.errors import check_allowed, shown
+from punish_fast.runtime.errors import as_float, check_allowed, shown
 from punish_fast.runtime.lazy_modules import csgraph, sparse
 
 # If all numbers are within these limits, products neither overflow nor lose digits.
@@ -86,7 +88,7 @@ class StationaryDistribution(ResultTable):
     names: Names = UNNAMED
 
     def __repr__(self) -> str:
-        return f"StationaryDistribution({np.count_nonzero(self.p):,} of {len(self.p):,} columns)"
+        return f"StationaryDistribution({np.count_nonzero(self.p):,} of {len(self.p):,} columns visited)"
 
     def _n_lines(self) -> int:
         return len(self.p)
@@ -102,8 +104,9 @@ def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -
     Args:
         mdp: The MDP. Use `validate` to check an MDP of unknown origin.
         policy: Policy in a form that `MDP.under` accepts. It is optional if each state has one row.
-        initial: Index of the initial state, or the probability of each initial state, float64 ``[n_states]``. It is
-            optional if the policy has a single recurrent class, because the result does not depend on it.
+        initial: The initial state: a name, or an index if states have no names. Otherwise the probability of each
+            initial state: a dictionary ``{state: probability}``, or float64 ``[n_states]``. It is optional if the
+            policy has a single recurrent class, because the result does not depend on it.
 
     Returns:
         The shares of time. The bounds include rounding errors, so the relative error of each share is bounded unless it
@@ -134,7 +137,7 @@ def stationary_distribution(mdp: MDP, policy: Any = None, initial: Any = None) -
     mixing = np.where(n_mixed > 1, 2 * (4 * n_mixed + 8) * UNIT_ROUNDOFF, 0.0)
     entered, reached, error = np.arange(1), np.ones(1), 0.0
     if initial is not None:
-        entered, reached, error = _reach_probabilities(square, classes, _initial_distribution(initial, n))
+        entered, reached, error = _reach_probabilities(square, classes, _initial_distribution(mdp, initial))
         error += float(mixing.sum()) * (error > 0)
     elif len(classes) != 1:
         raise SolveError(f"initial: missing; it is needed because the policy has {len(classes):,} recurrent classes")
@@ -159,14 +162,20 @@ def _proved_weights(chain: sparse.csr_array) -> tuple[np.ndarray, float]:
     return weight, share
 
 
-def _initial_distribution(initial: Any, n: int) -> np.ndarray:
+def _initial_distribution(mdp: MDP, initial: Any) -> np.ndarray:
     """Return the probability of each initial state, float64 ``[n_states]``."""
-    refuse_mask("initial", initial, SolveError)
-    if np.ndim(initial) == 0 and initial in range(n):
-        return np.asarray(np.arange(n) == initial, dtype=np.float64)
-    start = np.asarray(initial, dtype=np.float64)
+    n, index = mdp.n_states, mdp.names.index or Names(range(mdp.n_states)).index
+    allowed = f"a state, {{state: probability}} or {n} probabilities, which must add up to 1"
+    is_state = isinstance(initial, Hashable) and (initial in index or not isinstance(initial, tuple))
+    given = {initial: 1.0} if is_state else initial
+    if isinstance(given, Mapping):
+        columns = [index.get(state, n) for state in given]
+        # The array is too long if a key is unknown or a terminal.
+        start = np.zeros(max([n - 1, *columns]) + 1)
+        start[columns] = [*map(as_float, given.values())]
+    else:
+        start = numbers("initial", initial, SolveError)
     is_allowed = start.shape == (n,) and (start >= 0).all() and abs(start.sum() - 1) <= SUM_TOLERANCE
-    allowed = f"a state from 0 to {n - 1}, or {n} probabilities that add up to 1"
     check_allowed(bool(is_allowed), SolveError, "initial", shown(initial), allowed)
     return start
 
