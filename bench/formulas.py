@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.conversion.objective_text import NamedProcess, parse_objective, solve_objective
+from punish_fast.mdp.conversion.objective_text import NamedProcess
 from punish_fast.mdp.model.mdp import from_rows
 
 _PRECISION = 1e-5
@@ -74,7 +74,7 @@ def differences(seed: int) -> list[str]:
     process, found = random_process(Random(seed)), []
     model = storm_model(process)
     for text in FORMULAS:
-        ours = solve_objective(process, parse_objective(text)).v
+        ours = process.solve(text).v
         wanted = stormpy.parse_properties(text)[0]
         theirs = np.array(stormpy.model_checking(model, wanted, environment=environment).get_value_vector())
         if not np.allclose(ours, theirs, rtol=_PRECISION, atol=_PRECISION):

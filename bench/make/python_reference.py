@@ -73,7 +73,7 @@ TOPICS = (
         "Files",
         GAME,
         "Read and write solutions and policies, and exchange them with other programs.",
-        "save load SolutionFile save_policy export_npz export_punish_umb import_umb NamedProcess export_notebook "
+        "save load SolutionFile save_policy export_npz export_punish_umb import_umb export_notebook "
         "import_notebook NotebookStrategy NotebookValues to_frame",
     ),
     Topic(
@@ -91,7 +91,7 @@ TOPICS = (
         "Model",
         MDP,
         "Markov decision processes, from functions, lists, arrays or other libraries, and their conversion.",
-        "from_rows MDP Names NonzeroCount validate to_quantecon export_umb ModelError",
+        "from_rows MDP Names NonzeroCount validate to_quantecon export_umb NamedProcess ModelError ObjectiveError",
     ),
     Topic(
         "mdp-solvers",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.arrays.policy import PolicyError, greedy, softmax
     from punish_fast.mdp.arrays.row_sums import ModelError
     from punish_fast.mdp.chain.stationary import StationaryDistribution, stationary_distribution
+    from punish_fast.mdp.conversion.objective_text import NamedProcess, ObjectiveError
     from punish_fast.mdp.conversion.quantecon import to_quantecon
     from punish_fast.mdp.conversion.umb import export_umb
     from punish_fast.mdp.model.comparison import Comparison, Differences, compare_solutions
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     )
 
 # Processes
-__all__ = ["MDP", "ModelError", "Names", "NonzeroCount", "export_umb", "from_rows", "to_quantecon"]
-__all__ += ["validate"]
+__all__ = ["MDP", "ModelError", "NamedProcess", "Names", "NonzeroCount", "export_umb", "from_rows"]
+__all__ += ["ObjectiveError", "to_quantecon", "validate"]
 # Solvers and policies
 __all__ += ["PolicyError", "SolveError", "SolverLimits", "evaluate", "greedy", "softmax", "solve"]
 # Objectives

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from store.formats.test_umb_import import archive, numbers, small_model
 
-from punish_fast.mdp.conversion import objective_text as objective
+from punish_fast.mdp.conversion.objective_text import NamedProcess
 from punish_fast.mdp.model.results import rows_of
 from punish_fast.mdp.model.solution import BoundedValues
 
@@ -70,7 +70,7 @@ def test_an_error_bound_above_the_tolerance_fails(run, monkeypatch, tolerance, r
         v = np.array([-37.25, 34.0, np.inf])
         return BoundedValues(v, v, v, 37.25 * relative_bound, process.mdp.state_ptr[:-1], rows_of(process.mdp))
 
-    monkeypatch.setattr(objective, "solve_objective", proved)
+    monkeypatch.setattr(NamedProcess, "solve", proved)
     if tolerance is not None:
         monkeypatch.setenv("PUNISH_FAST_TOLERANCE", tolerance)
     done = run("solve", "model.umb", "--objective", "max R", "-o", "values.npz")
@@ -102,7 +102,10 @@ def test_values_and_choices_are_written(run, model):
         (["--objective", 'max P [F "x"]'], 'label "x" is not in the model, which has "init", "the goal"'),
         (["--objective", "max R", "--rules", "tiny"], "--rules: does not apply to models of other programs"),
         (["--objective", "max R", "--from", "x.h5"], "--from: does not apply to models of other programs"),
-        (["--objective", "max R", "--discount", "1"], "--discount: 1.0 is not allowed; rewards without a goal"),
+        (
+            ["--objective", "max R", "--discount", "1"],
+            "--discount: 1 is allowed only if play ends, or continues without rewards or at",
+        ),
         (
             ["--objective", "max P [F true]", "--discount", "0.5"],
             "--discount: 0.5 is allowed only for rewards without a goal",

@@ -9,7 +9,7 @@ from store.formats.test_umb_import import pack, small_model
 
 from fuzz.json_mutations import mutated
 from fuzz.trial import is_refusal
-from punish_fast.mdp.conversion.objective_text import ObjectiveError, parse_objective, solve_objective
+from punish_fast.mdp.conversion.objective_text import ObjectiveError
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import validate
 from punish_fast.runtime.errors import ReadError
@@ -51,7 +51,7 @@ def read_damaged(path, n: int, generator: np.random.Generator) -> Counter[str]:
         validate(model.mdp)
         for objective in OBJECTIVES:
             try:
-                found = solve_objective(model, parse_objective(objective), tolerance=1e-6)
+                found = model.solve(objective, tolerance=1e-6)
             except (ObjectiveError, SolveError) as error:
                 assert "\n" not in str(error)
             else:

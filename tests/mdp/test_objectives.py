@@ -21,7 +21,6 @@ from punish_fast.mdp.conversion.objective_text import (
     NamedProcess,
     ObjectiveError,
     parse_objective,
-    solve_objective,
 )
 from punish_fast.runtime._jit import set_threads, threads
 
@@ -275,7 +274,7 @@ def process() -> NamedProcess:
     ],
 )
 def test_probabilities_of_formulas(process, text, value, choice):
-    found = solve_objective(process, parse_objective(text))
+    found = process.solve(text)
     assert found.v[0] == pytest.approx(value, abs=1e-9)
     assert found.choice[0] == choice
     assert found.error_bound <= 1e-10
@@ -284,20 +283,21 @@ def test_probabilities_of_formulas(process, text, value, choice):
 def test_discounted_rewards_are_the_largest_or_the_smallest(process):
     """Staying pays 0.5 for ever; a leap costs 1 and then, half the time, 3."""
     stay = 0.5 / (1 - 0.5)
-    assert solve_objective(process, parse_objective('min R{"cost"}'), 0.5).v[0] == pytest.approx(stay)
+    assert process.solve('min R{"cost"}', 0.5).v[0] == pytest.approx(stay)
     walk = 2 + 0.5 * (4 + 0)
-    assert solve_objective(process, parse_objective('max R{"cost"}'), 0.5).v[0] == pytest.approx(walk)
-    time = solve_objective(process, parse_objective('R{"time"}max=?'))
+    assert process.solve('max R{"cost"}', 0.5).v[0] == pytest.approx(walk)
+    time = process.solve('R{"time"}max=?')
     assert time.v == pytest.approx(20)
+    # With discount 1, the total reward: a leap, and by way of the bad state.
+    total = replace(process, rewards={"cost": np.array([1, 2, 3, 0, 3, 4, 0.0])}).solve("min R", 1)
+    assert total.v == pytest.approx([2.5, 0, 3, 4, 0])
 
 
-def test_rewards_need_their_name_and_a_discount_below_1(process):
+def test_rewards_need_their_name_and_other_objectives_no_discount(process):
     with pytest.raises(ObjectiveError, match=r'name one of "cost", "time"$'):
-        solve_objective(process, parse_objective("max R"), 0.5)
-    with pytest.raises(SolveError, match=r"^discount: 1 is not allowed; rewards without a goal need one"):
-        solve_objective(process, parse_objective('max R{"cost"}'), 1)
+        process.solve("max R", 0.5)
     with pytest.raises(ObjectiveError, match=r"^discount: 0\.5 is allowed only for rewards without a goal"):
-        solve_objective(process, parse_objective('max P [F "goal"]'), 0.5)
+        process.solve('max P [F "goal"]', 0.5)
 
 
 @pytest.mark.parametrize(
@@ -321,6 +321,7 @@ def test_rewards_need_their_name_and_a_discount_below_1(process):
         ('max P [F<=9999999999 "goal"]', "is not understood: a bound other than <=k"),
         ('max P [F "goal"] trailing', "is not understood at 'trailing'"),
         ('max P{"cost"} [F "goal"]', "only R can have a name, not P"),
+        ('max R{"cost"} [F<=3 "goal"]', "R supports only F, C, I, S and LRA, not U, G, X or F<=k"),
         ('max R{"cost"} ["bad" U "goal"]', "R supports only F, C, I, S and LRA, not U, G, X or F<=k"),
         (f"max P [F {'!' * 5000}true]", "more than 100 labels and signs"),
         ("max P [F \x00\n]", r"is not understood at '\\\\x00\\\\n\]'"),
@@ -342,6 +343,7 @@ def test_what_is_no_objective_is_refused_in_one_line(text, match):
         ('Pmax=? [F<2 "goal"]', r"at '<2.* a bound other than <=k, such as F<=9,"),
         ('Pmax=? ["bad" U[0,5] "goal"]', "a bound other than <=k"),
         ('R{"cost"}max=? [C<2]', "a bound other than <=k"),
+        ('R{"cost"}max=? [Cdiscount=0.9]', r"Cdiscount \(max R with an argument discount replaces it\)"),
         ('Pmax=? ["bad" W "goal"]', r"W or R \(weak until, release\)"),
         ('Pmax=? [F "bad" => "goal"]', "=> or <=>"),
         ("Pmax=? [F s=3]", "an expression of variables"),

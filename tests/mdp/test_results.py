@@ -19,7 +19,7 @@ from punish_fast.mdp import (
     stay_probability,
     total_reward,
 )
-from punish_fast.mdp.conversion.objective_text import NamedProcess, parse_objective, solve_objective
+from punish_fast.mdp.conversion.objective_text import NamedProcess
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.runtime import errors
 from punish_fast.runtime.errors import ArgumentError, ExtraError, OutputError
@@ -118,8 +118,14 @@ def test_policies_and_goals_are_given_by_name(machine):
     assert total_reward(machine, ["sold"], False).v.tolist() == total_reward(machine, sold, False).v.tolist()
     for names, mask in ((["good", "worn", "sold"], ~broken), (["good", "worn", "broken"], ~sold)):
         assert stay_probability(machine, names, 3).v.tolist() == stay_probability(machine, mask, 3).v.tolist()
-    process = NamedProcess(machine, {"down": ["broken"]}, {"pay": machine.reward}, np.array([0]), ())
-    assert solve_objective(process, parse_objective('Pmax=? [F "down"]')).v.tolist() == [1.0, 1.0, 1.0]
+    process = NamedProcess(machine, {"down": ["broken"], "gone": ["sold"], "never": sold & broken}, {})
+    assert process.solve('Pmax=? [F "down"]').v.tolist() == [1.0, 1.0, 1.0]
+    # Labels of terminals.
+    assert process.labeled("gone").tolist() == sold.tolist()
+    assert process.solve('Pmax=? [F "gone"]').v.tolist() == [1.0, 1.0, 1.0]
+    assert process.solve('Pmax=? [F<=1 "gone" | "never"]').v.tolist() == [0.0, 0.0, 1.0]
+    assert process.solve('Pmin=? [G !"gone" & true]').v.tolist() == [0.0, 0.0, 0.0]
+    assert process.solve('Pmax=? [!"down" U "gone"]').v.tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from punish_fast.mdp.conversion.objective_text import NamedProcess, ObjectiveError, parse_objective, solve_objective
+from punish_fast.mdp.conversion.objective_text import NamedProcess, ObjectiveError
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.mdp.objectives.steps import cumulative_reward, reach_within, reward_at_step, stay_probability
@@ -136,18 +136,52 @@ def process():
     ],
 )
 def test_objectives_as_text_have_the_values_of_their_functions(process, text, value):
-    found = solve_objective(process, parse_objective(text))
+    found = process.solve(text)
     assert found.v[0] == pytest.approx(value, abs=1e-9)
     assert found.lower[0] <= value <= found.upper[0]
+
+
+# Maximum and minimum from the states of the next test, found by enumerating policies.
+FRACTIONS = {
+    'P [F "goal"]': ("1 1 1", "0 1 0"),
+    'P [F<=3 "goal"]': ("15/32 1 1/4", "0 1 0"),
+    'P [!"bad" U "goal"]': ("1/2 1 0", "0 1 0"),
+    'P [!"bad" U<=3 "goal"]': ("7/16 1 0", "0 1 0"),
+    'P [G !"bad"]': ("1 0 0", "0 0 0"),
+    'P [G<=3 !"bad"]': ("1 1/64 0", "15/64 1/64 0"),
+    'P [X "goal"]': ("1/4 1/4 0", "0 1/4 0"),
+    'R{"pay"} [F "goal"]': ("inf 0 inf", "10 0 16"),
+    'R{"pay"} [C]': ("inf inf inf", "inf inf inf"),
+    'R{"pay"} [C<=3]': ("99/16 159/16 31/4", "5 153/16 7"),
+    'R{"pay"} [I=2]': ("45/16 43/16 21/8", "1 37/16 3/2"),
+    'R{"pay"} [LRA]': ("16/7 16/7 16/7", "2 2 2"),
+    'R{"pay"} [S]': ("16/7 16/7 16/7", "2 2 2"),
+}
+
+
+@pytest.mark.parametrize("text", FRACTIONS)
+def test_every_formula_encloses_its_fraction(text):
+    first = [(1.0, {0: 0.5, 1: 0.25, 2: 0.25}), (2.0, {0: 1.0})]
+    mdp = from_rows([first, [(4.0, {1: 0.25, 2: 0.75})], [(3.0, {0: 0.5, 2: 0.5})]])
+    labels = {"goal": np.arange(3) == 1, "bad": np.arange(3) == 2}
+    process = NamedProcess(replace(mdp, reward=0 * mdp.reward), labels, {"pay": mdp.reward})
+    head, path = text.split(" ", 1)
+    for aim, values in zip(("max", "min"), FRACTIONS[text], strict=True):
+        for objective in (f"{head}{aim}=? {path}", f"{aim} {text}", f"{head}{aim} {path}"):
+            found = process.solve(objective)
+            for k, value in enumerate(values.split()):
+                exact = math.inf if value == "inf" else Fraction(value)
+                assert found.lower[k] <= exact <= found.upper[k], (objective, k)
+                assert exact == math.inf or found.upper[k] - found.lower[k] <= 1e-9
 
 
 def test_the_aim_may_be_missing_in_chains_alone(process):
     chain = replace(process, mdp=from_rows([[(0.0, {1: 0.5, 0: 0.5})], [(0.0, {1: 1.0})]]), rewards={"one": np.ones(2)})
     chain = replace(chain, labels={"goal": np.array([False, True])})
-    assert solve_objective(chain, parse_objective('P=? [F<=2 "goal"]')).v[0] == 0.75
-    assert solve_objective(chain, parse_objective("R=? [LRA]")).v.tolist() == [1.0, 1.0]
+    assert chain.solve('P=? [F<=2 "goal"]').v[0] == 0.75
+    assert chain.solve("R=? [LRA]").v.tolist() == [1.0, 1.0]
     with pytest.raises(ObjectiveError, match=r"^objective: max or min is missing, which is allowed only in Markov"):
-        solve_objective(process, parse_objective('P=? [F "goal"]'))
+        process.solve('P=? [F "goal"]')
 
 
 def test_average_rewards_have_the_sign_of_the_rewards(sample):
@@ -157,7 +191,7 @@ def test_average_rewards_have_the_sign_of_the_rewards(sample):
     named = NamedProcess(given.mdp, {}, {"r": given.mdp.reward}, np.array([0]), ())
     for aim, best in (("max", max), ("min", min)):
         exact = of_best(best, map(gains, given.exact.policies))
-        agrees(solve_objective(named, parse_objective(f'R{{"r"}}{aim}=? [LRA]')), exact)
+        agrees(named.solve(f'R{{"r"}}{aim}=? [LRA]'), exact)
 
 
 def test_wrong_numbers_of_steps_and_negative_rewards_are_refused_in_one_line():

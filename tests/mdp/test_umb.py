@@ -9,7 +9,6 @@ from hypothesis import given
 from processes import compacted, random_processes
 
 from punish_fast.mdp.arrays.names import Names
-from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
 from punish_fast.mdp.conversion.umb import export_umb
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.mdp import MDP, from_rows
@@ -47,7 +46,7 @@ def test_a_process_is_read_again(tmp_path_factory, sample):
 def test_terminals_keep_rewards_and_values(tmp_path, discount):
     export_umb(tmp_path / "x.umb", MACHINE)
     read = import_umb(tmp_path / "x.umb")
-    found = solve_objective(read, parse_objective("max R"), discount)
+    found = read.solve("max R", discount)
     expected = [*solve(MACHINE, discount).v, 0.5 / (1 - discount), -4.0, 0.0]
     assert found.v == pytest.approx(expected, abs=1e-9)
     assert read.actions == ("run", "repair", "sell")

@@ -52,17 +52,19 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
             raise UsageError(f"{field.name}: does not apply to models of other programs")
     tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
     check_options(options.discount, tolerance=tolerance)
-    objective = None if options.objective is None else objective_text.parse_objective(options.objective)
+    objective = options.objective
+    if objective is not None:
+        objective_text.parse_objective(objective)
     options.check_outputs(options.output, endings=(".npz",))
     with options.stages("read"):
         process = import_umb(file, options.normalize)
     if objective is None:
         raise UsageError(f"--objective is missing, such as 'max P [F \"goal\"]'; {_names(process)}")
     with options.stages("solve"):
-        found = objective_text.solve_objective(process, objective, options.discount, tolerance)
+        found = process.solve(objective, options.discount, tolerance)
     if options.output is not None:
         with options.stages("write"):
-            export_values(options.output, process, str(options.objective), found)
+            export_values(options.output, process, objective, found)
     discount = DEFAULT_DISCOUNT if options.discount is None else options.discount
     report = {
         "file": file,
@@ -71,8 +73,8 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
         "nnz": process.mdp.nnz,
         "labels": {name: int(states.sum()) for name, states in process.labels.items()},
         "rewards": list(process.rewards),
-        "objective": options.objective,
-        "discount": None if "[" in str(options.objective) else discount,
+        "objective": objective,
+        "discount": None if "[" in objective else discount,
         "method": getattr(found, "reason", "") or None,
         "tolerance": tolerance,
         "error_bound": found.error_bound,
@@ -83,7 +85,7 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
     values = found.v[process.initial]
     span = " to ".join(dict.fromkeys(f"{value:.6g}" for value in (values.min(), values.max())))
     result = f"Values of the initial states: {span}, with an error of at most {found.error_bound:.1e}."
-    then = ("solve", file, "--objective", options.objective, "-o", file.with_suffix(".npz").name)
+    then = ("solve", file, "--objective", objective, "-o", file.with_suffix(".npz").name)
     shown = _SHOWN if report["discount"] is None else {*_SHOWN, "discount"}
     hidden = () if options.verbose else report.keys() - shown
     options.print(report, hidden=hidden, result=result, then=() if options.output else then)

@@ -21,15 +21,15 @@ goal states pay no rewards. ``I=k`` pays the best reward of the state's rows.
 import ast
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp.graph.qualitative import columns_of
-from punish_fast.mdp.model.limits import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, SolveError, discount_of
+from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE
 from punish_fast.mdp.model.mdp import MDP
-from punish_fast.mdp.model.solution import BoundedValues, Solution, bounded
+from punish_fast.mdp.model.solution import BoundedValues, Solution
 from punish_fast.mdp.objectives.average_reward import average_reward
 from punish_fast.mdp.objectives.reachability import reach_probability, total_reward
 from punish_fast.mdp.objectives.solver import solve
@@ -54,48 +54,50 @@ class ObjectiveError(PunishFastError, ValueError):
 class NamedProcess:
     """MDP with labeled states, named rewards and named actions, for example from a UMB file.
 
-    The MDP has no terminals. A final state leads to itself.
+    An MDP from a UMB file has no terminals and no rewards of its own. Its final states lead to themselves, and its
+    action labels are indices into ``actions``.
 
     Attributes:
-        mdp: The MDP. Its rewards are 0, and its action labels are indices into ``actions``.
-        labels: For each label, a mask of the states with this label, bool ``[n_states]``, or a list of their names.
-        rewards: For each name, expected immediate rewards, float64 ``[n_rows]``.
-        initial: int64 ``[n]``, initial states.
-        actions: Names of actions. Empty if actions have no names.
+        mdp: The MDP.
+        labels: For each label, the states with this label: bool ``[n_states]``, or ``[n_columns]`` to include
+            terminals, or a list of names.
+        rewards: For each name, expected immediate rewards, float64 ``[n_rows]``, for example ``mdp.reward``.
+        initial: int64 ``[n]``, initial states, by default state 0.
+        actions: Names of actions. Empty by default.
     """
 
     mdp: MDP
     labels: dict[str, Any]
     rewards: dict[str, np.ndarray]
-    initial: np.ndarray
-    actions: tuple[str, ...]
+    initial: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    actions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"NamedProcess({self.mdp!r}, labels {list(self.labels)}, rewards {list(self.rewards)})"
 
     def labeled(self, name: str) -> np.ndarray:
-        """Return a mask of the states with a label.
+        """Return a mask of the states and terminals with a label.
 
         Args:
             name: The label.
 
         Returns:
-            bool ``[n_states]``.
+            bool ``[n_columns]``.
 
         Raises:
-            ValueError: If the label is unknown. The message lists known labels.
+            ObjectiveError: If the label is unknown. The message lists known labels.
 
         Examples:
             >>> import numpy as np
             >>> from punish_fast import MDP, NamedProcess
             >>> mdp = MDP.from_dense([[[0, 1], [0, 1]]], np.zeros((2, 1)))
-            >>> process = NamedProcess(mdp, {"end": np.array([False, True])}, {"steps": np.ones(2)}, np.array([0]), ())
+            >>> process = NamedProcess(mdp, {"end": np.array([False, True])}, {"steps": np.ones(2)})
             >>> process.labeled("end").tolist()
             [False, True]
         """
         if name not in self.labels:
             raise ObjectiveError(f"label {_quoted(name)} is not in the model, which has {_listed(self.labels)}")
-        return columns_of(self.mdp, f"label {_quoted(name)}", self.labels[name])[: self.mdp.n_states]
+        return columns_of(self.mdp, f"label {_quoted(name)}", self.labels[name])
 
     def paying(self, name: str | None = None) -> MDP:
         """Return the MDP with one kind of reward.
@@ -107,24 +109,82 @@ class NamedProcess:
             The MDP.
 
         Raises:
-            ValueError: If the name is unknown, or missing and the process has no or several kinds of reward.
+            ObjectiveError: If the name is unknown, or missing and the process has no or several kinds of reward.
 
         Examples:
             >>> import numpy as np
             >>> from punish_fast import MDP, NamedProcess
             >>> mdp = MDP.from_dense([[[0, 1], [0, 1]]], np.zeros((2, 1)))
-            >>> process = NamedProcess(mdp, {"end": np.array([False, True])}, {"steps": np.ones(2)}, np.array([0]), ())
+            >>> process = NamedProcess(mdp, {"end": np.array([False, True])}, {"steps": np.ones(2)})
             >>> process.paying("steps").reward.tolist()
             [1.0, 1.0]
         """
-        if name is None and len(self.rewards) == 1:
-            (name,) = self.rewards
-        if name is None:
+        if name is None and len(self.rewards) != 1:
             told = f"several rewards; name one of {_listed(self.rewards)}" if self.rewards else "no rewards"
             raise ObjectiveError(f"the model has {told}")
+        (name,) = self.rewards if name is None else (name,)
         if name not in self.rewards:
             raise ObjectiveError(f"reward {_quoted(name)} is not in the model, which has {_listed(self.rewards)}")
         return replace(self.mdp, reward=self.rewards[name])
+
+    def solve(
+        self, objective: str, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
+    ) -> BoundedValues | Solution:
+        """Find the values of an objective in the notation of Storm and PRISM.
+
+        ``P`` with ``F``, ``F<=k``, ``U``, ``U<=k``, ``G``, ``G<=k`` or ``X`` is a probability, and ``R{"name"}`` with
+        ``F``, ``C``, ``C<=k``, ``I=k``, ``S`` or ``LRA`` an expected reward. Labels can be combined with ``!``, ``&``,
+        ``|`` and parentheses.
+
+        Args:
+            objective: The objective, such as ``Pmax=? [F "goal"]`` or ``max P [F "goal"]``. ``max R{"name"}`` stands
+                for discounted rewards. In Markov chains, ``P=? [F "goal"]`` is sufficient.
+            discount: Discount factor from 0 to 1, by default 0.95. Only discounted rewards can have one.
+            tolerance: Stop at this error bound, by default 1e-10.
+
+        Returns:
+            Value of the objective in each state, with bounds, and an optimal policy.
+
+        Raises:
+            ObjectiveError: If the objective is not supported, or a label or reward is unknown. The message lists what
+                is supported or known.
+            SolveError: If an option is out of range, or no solver proves a bound.
+            ModelError: If the arrays of the MDP are inconsistent.
+
+        Examples:
+            A machine pays 1 per step until it breaks down with probability 0.5:
+
+            >>> from punish_fast.mdp import MDP, NamedProcess
+            >>> rows = {"run": (1.0, {"good": 0.5, "broken": 0.5})}
+            >>> mdp = MDP.from_function(lambda state: rows if state == "good" else 0.0, ["good"])
+            >>> process = NamedProcess(mdp, {"down": ["broken"]}, {"pay": mdp.reward})
+            >>> process.solve('Pmax=? [F<=2 "down"]').value("good")
+            0.75
+            >>> process.solve('R{"pay"}max=? [F "down"]').value("good")
+            2.0
+        """
+        asked = parse_objective(objective)
+        best, steps, goal = asked.maximize is not False, asked.steps, _marks(self, asked.goal)
+        if asked.maximize is None and self.mdp.n_rows > self.mdp.n_states:
+            raise ObjectiveError("objective: max or min is missing, which is allowed only in Markov chains")
+        if discount is not None and asked.path != "R":
+            raise ObjectiveError(f"discount: {discount} is allowed only for rewards without a goal, such as max R")
+        mdp = self.mdp if asked.path.startswith("P") else self.paying(asked.reward)
+        avoid = None if asked.within is None else ~(_marks(self, asked.within) | goal)
+        solvers: dict[str, Callable[[], BoundedValues | Solution]] = {
+            "PX": lambda: next_probability(mdp, goal, best),
+            "PG": lambda: stay_probability(mdp, goal, steps, best, tolerance),
+            "RF": lambda: total_reward(mdp, goal, best, tolerance),
+            "RC": lambda: cumulative_reward(mdp, steps, best, tolerance),
+            "RI": lambda: reward_at_step(mdp, steps or 0, best),
+            "RS": lambda: average_reward(mdp, tolerance, maximize=best),
+            "R": lambda: solve(mdp, discount, tolerance=tolerance, maximize=best),
+        }
+        if (path := asked.path.replace("LRA", "S")) in solvers:
+            return solvers[path]()
+        if steps is not None:
+            return reach_within(mdp, goal, steps, best, avoid)
+        return reach_probability(mdp, goal, best, avoid, tolerance)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -144,9 +204,9 @@ _KNOWN = re.compile(r'(?:\s|"[^"]*"|(?:true|false|F|U|G|X|C|I|S|LRA)\b|<?=\s*\d+
 _NAME = re.compile(r'"([^"]*)"')
 _STEPS = r"(?:\s*<=\s*(?P<steps>\d{1,9})(?!\d))?"
 _PATHS = {
-    "P": re.compile(rf"\[\s*(?:(?P<within>[^]]*?)(?=\bU))?(?P<path>[FGXU]){_STEPS}(?!\w)(?P<goal>[^]]*)\]"),
+    "P": re.compile(rf"\[\s*(?:(?P<within>[^]]*?)(?=\bU))?(?P<path>[FGU]|X(?!\s*<=)){_STEPS}(?!\w)(?P<goal>[^]]*)\]"),
     "R": re.compile(
-        rf"\[\s*(?=(?P<path>F|C|I|S|LRA)\b)(?:F(?P<goal>[^]]*)|C{_STEPS}|I\s*=\s*(?P<at>\d{{1,9}})|S|LRA)\s*\]"
+        rf"\[\s*(?=(?P<path>F|C|I|S|LRA)\b)(?:F(?!\s*<=)(?P<goal>[^]]*)|C{_STEPS}|I\s*=\s*(?P<at>\d{{1,9}})|S|LRA)\s*\]"
     ),
 }
 _EXAMPLES = (
@@ -154,9 +214,12 @@ _EXAMPLES = (
     'such as Pmax=? [!"bad" U "goal"]'
 )
 _DEEPEST = 100
+# Syntax of expressions of labels in Python.
+_NODES = ast.Name, ast.Load, ast.UnaryOp, ast.Invert, ast.BinOp, ast.BitAnd, ast.BitOr
 # Unsupported operators of Storm and PRISM, with patterns that match them in text without quoted names.
 _UNSUPPORTED = {
     "a bound on the value, such as P>=0.9,": r"^[PR](\{[^}]*\})?(max|min)?\s*[<>]",
+    "Cdiscount (max R with an argument discount replaces it)": r"\bCdiscount\b",
     "multi, filter or a coalition": r"^(multi|filter)\b|^<<",
     "W or R (weak until, release)": r"\bW\b|\[.*\bR\b",
     "a bound other than <=k, such as F<=9,": r"\b[FGUXCI]\s*(\{[^}]*\})?\s*([<>=]|\[\s*\d)",
@@ -164,18 +227,15 @@ _UNSUPPORTED = {
     "an expression of variables": r"\b[A-Za-z_]\w*\s*(=(?!\s*\?)|[<>])",
 }
 
-Formula = Callable[[NamedProcess], np.ndarray]
 
-
-@dataclass(frozen=True)
-class Objective:
+class Objective(NamedTuple):
     """Parsed objective."""
 
     maximize: bool | None  # None if the text names no aim, which is permitted in Markov chains
     path: str  # PF, PG, PX, PU, RF, RC, RI, RS, RLRA, or R for discounted rewards
     reward: str | None = None  # name of the rewards; None if the text does not name them
-    goal: Formula | None = None  # states to reach, or to stay in (PG); None for R, RC, RI, RS and RLRA
-    within: Formula | None = None  # states that may be visited before the goal (PU)
+    goal: ast.expr | None = None  # states to reach, or to stay in (PG); None for R, RC, RI, RS and RLRA
+    within: ast.expr | None = None  # states that may be visited before the goal (PU)
     steps: int | None = None  # number of steps, or k of I=k; None if it is unlimited
 
 
@@ -185,51 +245,15 @@ def parse_objective(text: str) -> Objective:
     if found is None or (found["before"] and found["after"]):
         raise _fault(text)
     kind, name, aim = found["kind"], found["name"], found["before"] or found["after"]
-    maximize = None if aim is None else aim == "max"
     if kind == "P" and name is not None:
         raise ObjectiveError("objective: only R can have a name, not P")
     rest = text.strip()[found.end() :].strip()
     parts = _path(text, rest, kind) if rest or kind == "P" else {}
     within, goal = (_states(text, parts.get(part)) for part in ("within", "goal"))
-    path, steps = f"{kind}{parts.get('path', '')}", parts.get("steps") or parts.get("at")
-    if path == "PX" and steps:
-        raise _fault(text)
-    return Objective(maximize, path, name, goal, within, None if steps is None else int(steps))
-
-
-def solve_objective(
-    process: NamedProcess, objective: Objective, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
-) -> BoundedValues | Solution:
-    """Find the values of an objective in all states.
-
-    ``discount``, from 0 to below 1 and by default 0.95, is allowed only for rewards without a path.
-    """
-    best, steps = objective.maximize is not False, objective.steps
-    if objective.maximize is None and process.mdp.n_rows > process.mdp.n_states:
-        raise ObjectiveError("objective: max or min is missing, which is allowed only in Markov chains")
-    if discount is not None and objective.path != "R":
-        raise ObjectiveError(f'discount: {discount} is allowed only for rewards without a goal, as in max R{{"name"}}')
-    if (factor := DEFAULT_DISCOUNT if discount is None else discount_of(discount)) == 1:
-        raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
-    mdp = process.mdp if objective.path.startswith("P") else process.paying(objective.reward)
-    goal: Any = objective.goal and objective.goal(process)
-    avoid = None if objective.within is None else ~(objective.within(process) | goal)
-    solvers: dict[str, Callable[[], BoundedValues | Solution]] = {
-        "PX": lambda: next_probability(mdp, goal, best),
-        "PG": lambda: stay_probability(mdp, goal, steps, best, tolerance),
-        "RF": lambda: total_reward(mdp, goal, best, tolerance),
-        "RC": lambda: cumulative_reward(mdp, steps, best, tolerance),
-        "RI": lambda: reward_at_step(mdp, steps or 0, best),
-        "RS": lambda: bounded(
-            (g := average_reward(mdp, tolerance, maximize=best)).gain, g.error_bound, g.choice, g.rows
-        ),
-        "R": lambda: solve(mdp, factor, tolerance=tolerance, maximize=best),
-    }
-    if (path := objective.path.replace("LRA", "S")) in solvers:
-        return solvers[path]()
-    if steps is not None:
-        return reach_within(mdp, goal, steps, best, avoid)
-    return reach_probability(mdp, goal, best, avoid, tolerance)
+    steps, maximize = parts.get("steps") or parts.get("at"), None if aim is None else aim == "max"
+    return Objective(
+        maximize, kind + (parts.get("path") or ""), name, goal, within, None if steps is None else int(steps)
+    )
 
 
 def _path(text: str, path: str, kind: str) -> dict[str, str | None]:
@@ -247,30 +271,31 @@ def _path(text: str, path: str, kind: str) -> dict[str, str | None]:
     return found.groupdict()
 
 
-def _states(text: str, part: str | None) -> Formula | None:
+def _states(text: str, part: str | None) -> ast.expr | None:
     """Parse an expression of labels."""
     if part is None:
         return None
     try:
-        return _formula(ast.parse(" ".join(part.split()), mode="eval").body)
+        tree = ast.parse(" ".join(part.split()), mode="eval").body
     except SyntaxError:
         raise _fault(text) from None
+    if re.search(r"\b[A-Z]", part) or not all(isinstance(node, _NODES) for node in ast.walk(tree)):
+        raise _fault(text)
+    return tree
 
 
-def _formula(tree: ast.expr) -> Formula:
+def _marks(process: NamedProcess, tree: ast.expr | None) -> Any:
+    """Evaluate an expression of labels, bool ``[n_columns]``."""
     match tree:
         case ast.Name("true" | "false" as word):
-            return lambda process: np.full(process.mdp.n_states, word == "true")
-        case ast.Name(word) if word.startswith("_"):
-            return lambda process: process.labeled(bytes.fromhex(word[1:]).decode(errors="surrogatepass"))
-        case ast.UnaryOp(ast.Invert(), operand):
-            inner = _formula(operand)
-            return lambda process: ~inner(process)
-        case ast.BinOp(left, ast.BitAnd() | ast.BitOr() as sign, right):
-            rule = np.logical_and if isinstance(sign, ast.BitAnd) else np.logical_or
-            first, second = _formula(left), _formula(right)
-            return lambda process: rule(first(process), second(process))
-    raise SyntaxError
+            return np.full(process.mdp.n_columns, word == "true")
+        case ast.Name(word):
+            return process.labeled(bytes.fromhex(word[1:]).decode(errors="surrogatepass"))
+        case ast.UnaryOp(_, operand):
+            return ~_marks(process, operand)
+        case ast.BinOp(left, sign, right):
+            first, second = _marks(process, left), _marks(process, right)
+            return first & second if isinstance(sign, ast.BitAnd) else first | second
 
 
 def _fault(text: str, found: str = "") -> ObjectiveError:

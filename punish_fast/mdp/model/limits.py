@@ -139,7 +139,7 @@ def check_options(
     objective: str = "discounted",
 ) -> tuple[float | None, float]:
     """Check options of `solve` and their combination. Return the discount and the tolerance as floats."""
-    others = "; other objectives are functions, such as average_reward"
+    others = "; other objectives are functions, such as average_reward, or texts for NamedProcess.solve"
     for option, value, allowed, more in (("objective", objective, OBJECTIVES, others), ("method", method, METHODS, "")):
         if value not in allowed:
             raise SolveError(f"{option}: {shown(value)} is not allowed; it must be one of {', '.join(allowed)}{more}")

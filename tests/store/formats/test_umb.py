@@ -13,7 +13,6 @@ import pytest
 
 from punish_fast import __version__
 from punish_fast.mdp.conversion import umb
-from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.codes import ACTIONS, FIELDS, action_name
 from punish_fast.punish.rules import from_mapping
@@ -243,7 +242,7 @@ def storm_values(model: Any, formula: str) -> np.ndarray:
 )
 def test_probabilities_and_rewards_are_those_of_storm(models, name, formula):
     model, path = models[name]
-    found = solve_objective(import_umb(path), parse_objective(formula), tolerance=TOLERANCE)
+    found = import_umb(path).solve(formula, tolerance=TOLERANCE)
     theirs = storm_values(model, formula)
     assert np.array_equal(np.isinf(found.v), np.isinf(theirs))
     finite = np.isfinite(theirs)
@@ -262,5 +261,5 @@ def test_names_and_discounted_rewards_are_those_of_the_program(models):
     assert process.mdp.n_states == model.nr_states == 13
     assert process.mdp.n_rows == model.nr_choices
     theirs = storm_values(model, 'R{"bets"}max=? [Cdiscount=0.9]')
-    found = solve_objective(process, parse_objective('max R{"bets"}'), 0.9, TOLERANCE)
+    found = process.solve('max R{"bets"}', 0.9, TOLERANCE)
     assert np.abs(found.v - theirs).max() <= found.error_bound + TOLERANCE

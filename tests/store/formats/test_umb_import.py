@@ -12,7 +12,6 @@ from hypothesis import given
 from mdp.test_construction import assert_same, flat
 from processes import random_processes
 
-from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
 from punish_fast.mdp.model.mdp import from_rows
 from punish_fast.runtime.errors import ReadError
 from punish_fast.store.formats.umb import export_punish_umb
@@ -146,7 +145,7 @@ def test_files_of_the_authors_library_are_read(tmp_path):
     expected, model = import_umb(ours), import_umb(tmp_path / "theirs.umb")
     assert_same(model.paying(), expected.paying())
     assert (model.actions, model.initial.tolist()) == (expected.actions, expected.initial.tolist())
-    found = solve_objective(model, parse_objective('min P [F "the goal"]'))
+    found = model.solve('min P [F "the goal"]')
     assert found.v.tolist() == [1.0, 1.0, 1.0]
 
 
