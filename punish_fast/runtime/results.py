@@ -67,13 +67,16 @@ def save_columns(path: Path, columns: Columns) -> None:
             np.savez_compressed(file, **arrays)
 
 
+def value_text(value: object) -> str:
+    """Format a number with six digits, and other values as text. Numbers below 1e-300, such as error bounds, are 0."""
+    return f"{round(float(value), 300):z.6g}" if isinstance(value, float) else str(value)
+
+
 def html_table(title: str, columns: Columns) -> str:
     """Return an HTML table with a caption, for notebooks."""
     rows = zip(*columns.values(), strict=True)
     lines = ["".join(f"<th>{escape(name)}</th>" for name in columns)]
-    lines += [
-        "".join(f"<td>{escape(f'{x:.6g}' if isinstance(x, float) else str(x))}</td>" for x in row) for row in rows
-    ]
+    lines += ["".join(f"<td>{escape(value_text(x))}</td>" for x in row) for row in rows]
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><caption>{escape(title)}</caption>{body}</table>"
 

@@ -183,6 +183,13 @@ def test_long_tables_are_cut_in_the_middle():
     assert len(found.table(9).splitlines()) == 10
 
 
+def test_tables_of_zeros_contain_only_zeros():
+    found = solve(from_rows([[(0.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0})]]), 0.5)
+    assert found.table().splitlines()[1].split() == ["0", "0", "0", "0", "0"]
+    assert "e-3" not in found._repr_html_().split("</caption>")[1]
+    assert found.to_dict()["upper"] == found.upper.tolist()
+
+
 def test_csv_and_npz_files_contain_the_columns(machine, tmp_path):
     found = solve(machine, 0.5)
     found.save(tmp_path / "values.csv")

@@ -16,7 +16,7 @@ from punish_fast.mdp.arrays.policy import check_policy, taking
 from punish_fast.mdp.model.limits import SolveError
 from punish_fast.mdp.model.process import Process
 from punish_fast.runtime.errors import ArgumentError, as_float, check_allowed, shown
-from punish_fast.runtime.results import html_table, save_columns, to_frame
+from punish_fast.runtime.results import html_table, save_columns, to_frame, value_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ class ResultTable:
         n, half = self._n_lines(), most_rows // 2
         columns = self._selected([*range(n)] if n <= most_rows else [*range(half), *range(n - half, n)])
         cells = zip(*columns.values(), strict=True)
-        lines = [[f"{x:.6g}" if type(x) is float else str(x) for x in line] for line in cells]
+        lines = [[*map(value_text, line)] for line in cells]
         if n > most_rows:
             lines.insert(half, ["..."] * len(columns))
         lines.insert(0, [*columns])
