@@ -118,7 +118,10 @@ def test_policies_and_goals_are_given_by_name(machine):
     assert total_reward(machine, ["sold"], False).v.tolist() == total_reward(machine, sold, False).v.tolist()
     for names, mask in ((["good", "worn", "sold"], ~broken), (["good", "worn", "broken"], ~sold)):
         assert stay_probability(machine, names, 3).v.tolist() == stay_probability(machine, mask, 3).v.tolist()
-    process = NamedProcess(machine, {"down": ["broken"], "gone": ["sold"], "never": sold & broken}, {})
+    process = NamedProcess(machine, {"down": ["broken"], "gone": ["sold"], "never": sold & broken}, {"1": np.ones(5)})
+    # Terminals do not pay rewards that are given by name.
+    assert process.solve("Rmax=? [C<=2]").v.tolist() == [2.0, 2.0, 2.0]
+    assert process.solve('Rmin=? [F "gone" | "down"]').v == pytest.approx([7.0, 2.0, 0.0])
     assert process.solve('Pmax=? [F "down"]').v.tolist() == [1.0, 1.0, 1.0]
     # Labels of terminals.
     assert process.labeled("gone").tolist() == sold.tolist()

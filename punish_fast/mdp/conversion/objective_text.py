@@ -61,7 +61,8 @@ class NamedProcess:
         mdp: The MDP.
         labels: For each label, the states with this label: bool ``[n_states]``, or ``[n_columns]`` to include
             terminals, or a list of names.
-        rewards: For each name, expected immediate rewards, float64 ``[n_rows]``, for example ``mdp.reward``.
+        rewards: For each name, expected immediate rewards, float64 ``[n_rows]``, for example ``mdp.reward``. Terminals
+            do not pay them.
         initial: int64 ``[n]``, initial states, by default state 0.
         actions: Names of actions. Empty by default.
     """
@@ -100,7 +101,7 @@ class NamedProcess:
         return columns_of(self.mdp, f"label {_quoted(name)}", self.labels[name])
 
     def paying(self, name: str | None = None) -> MDP:
-        """Return the MDP with one kind of reward.
+        """Return the MDP with one kind of reward, and terminals without rewards and values.
 
         Args:
             name: Name of the rewards. It is optional if the process has only one kind of reward.
@@ -122,10 +123,10 @@ class NamedProcess:
         if name is None and len(self.rewards) != 1:
             told = f"several rewards; name one of {_listed(self.rewards)}" if self.rewards else "no rewards"
             raise ObjectiveError(f"the model has {told}")
-        (name,) = self.rewards if name is None else (name,)
+        mdp, (name,) = self.mdp, self.rewards if name is None else (name,)
         if name not in self.rewards:
             raise ObjectiveError(f"reward {_quoted(name)} is not in the model, which has {_listed(self.rewards)}")
-        return replace(self.mdp, reward=self.rewards[name])
+        return replace(mdp, reward=self.rewards[name], terminal_reward=0 * mdp.terminal_reward, terminal_value=None)
 
     def solve(
         self, objective: str, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
