@@ -69,11 +69,12 @@ class Encoding:
         if len(wrong):
             problem = f"row {state[wrong[0]]} contains {row[wrong[0]]}"
             raise StrategyError(f"weights: {problem}; weights must be finite and at least 0")
+        row /= 16  # so that sums of large weights do not overflow
         sums = np.add.reduceat(row, space.state_ptr[:-1])
         if not sums.all():
             raise StrategyError(f"weights: row {int(np.argmin(sums))} has weight 0 for every legal action")
         # Ignore rounding errors, to return the same policy after a round trip.
-        sums[np.abs(sums - 1) < 1e-14] = 1.0
+        sums[np.abs(sums - 1 / 16) < 1e-15] = 1 / 16
         return np.asarray(row / sums[state])
 
     def table(self, policy: Any) -> np.ndarray:

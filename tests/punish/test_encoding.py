@@ -58,6 +58,7 @@ def test_a_table_of_weights_becomes_a_policy_and_a_file(information, tmp_path):
     assert np.array_equal(encoding.policy(table), policy)
     wild = np.where(encoding.mask, 7 * table, -1).astype(np.float32)
     assert encoding.policy(wild) == pytest.approx(policy, rel=1e-6)
+    assert np.array_equal(encoding.policy(1.7e308 * encoding.mask), encoding.policy(encoding.mask))
     save_policy(tmp_path / "learned.h5", space, encoding.policy(table))
     assert encoding.table(load(tmp_path / "learned.h5")) == pytest.approx(table, abs=1e-4)
 
