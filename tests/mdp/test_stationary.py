@@ -97,7 +97,8 @@ def test_the_start_matters_only_if_there_are_several_classes():
     assert stationary_distribution(apart, [0.5, 0.5, 1.0]).p.tolist() == [0, 1]
     for initial in (2, "0", [1.0], [0.5, 0.6], [-1.0, 2.0]):
         with pytest.raises(
-            SolveError, match=r"^initial: .* is not allowed; it must be a state, {state: probability} or 2 "
+            SolveError,
+            match=r"^initial: .* is not allowed; it must be a state such as 0, or {state: probability} or 2 ",
         ):
             stationary_distribution(apart, [1.0, 0.0, 1.0], initial)
     with pytest.raises(SolveError, match=r"^policy: the probabilities of state 0 do not add up to 1"):
