@@ -147,8 +147,8 @@ class NamedProcess:
             Value of the objective in each state, with bounds, and an optimal policy.
 
         Raises:
-            ObjectiveError: If the objective is not supported, or a label or reward is unknown. The message lists what
-                is supported or known.
+            ObjectiveError: If the objective is not supported, or a label or reward is unknown. The message lists the
+                supported notation or the known names.
             SolveError: If an option is out of range, or no solver proves a bound.
             ModelError: If the arrays of the MDP are inconsistent.
 
