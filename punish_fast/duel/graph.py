@@ -169,6 +169,19 @@ class GameGraph(Outline, LayeredGraph):
         """
         return np.flatnonzero(self.node_public == index)
 
+    def redeal_after(self, nodes: np.ndarray) -> Redeal:
+        """Return the deals after some nodes.
+
+        Args:
+            nodes: int64 ``[n]``, indices of nodes.
+
+        Examples:
+            >>> from punish_fast import GameGraph, StateSpace, load_rules
+            >>> len(GameGraph(StateSpace(load_rules("tiny"))).redeal_after([0, 2]).node_pair)
+            2
+        """
+        return self.redeal._replace(**{name: getattr(self.redeal, name)[nodes] for name in _OF_NODES})
+
     def back_up(self, own_policy: Policy, enemy_policy: Policy, v: np.ndarray) -> np.ndarray:
         """Sweep once backward through a measure.
 
@@ -195,15 +208,35 @@ class GameGraph(Outline, LayeredGraph):
             [0.5, 2.1155]
         """
         out = np.empty((self.n_nodes, v.shape[1]))
-        for index, redeal, *policies in self._measures(own_policy, enemy_policy):
-            args = (self.full, self.draws, (self.state_ptr, self.action), tuple(policies), v)
-            for number in reversed(range(self.n_breaths)):
-                self.for_states(number, _passes.back_up_full, *args)
+        for index, redeal, own, enemy in self._measures(own_policy, enemy_policy):
+            self.back_up_full(own, enemy, v)
             values = self.back_up_nodes(v, redeal)
             if redeal is self.redeal:
                 return values
             out[self.nodes_after(index)] = values
         return out
+
+    def back_up_full(self, own_policy: np.ndarray, enemy_policy: np.ndarray, v: np.ndarray) -> None:
+        """Sweep backward through a measure, and write the values of its full states to ``v``.
+
+        Args:
+            own_policy: Player's policy, float64 ``[n_rows]``.
+            enemy_policy: Enemy's policy, float64 ``[n_rows]``.
+            v: float64 ``[n_values, 2]``, win probabilities and expected remaining breaths.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast import GameGraph, StateSpace, load_rules, uniform_policy
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> uniform, v = uniform_policy(graph.space), np.zeros((graph.n_values, 2))
+            >>> v[-2, 0] = 1  # a win
+            >>> graph.back_up_full(uniform, uniform, v)
+            >>> round(float(v[: graph.n_full, 0].max()), 4)
+            1.0
+        """
+        args = (self.full, self.draws, (self.state_ptr, self.action), (own_policy, enemy_policy), v)
+        for number in reversed(range(self.n_breaths)):
+            self.for_states(number, _passes.back_up_full, *args)
 
     def action_values(self, enemy_policy: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the values of all actions for a player who does not see the enemy's hand.
@@ -333,8 +366,7 @@ class GameGraph(Outline, LayeredGraph):
         for index in reversed(range(len(self.public))):
             nodes = self.nodes_after(index)
             if index == 0 or len(nodes):
-                redeal = self.redeal._replace(**{name: getattr(self.redeal, name)[nodes] for name in _OF_NODES})
-                yield index, redeal, own_policies[index], enemy_policies[self.public.mirror[index]]
+                yield index, self.redeal_after(nodes), own_policies[index], enemy_policies[self.public.mirror[index]]
 
     def _cut(self, number: int) -> Parts:
         """Divide states by revealed cards if the model remembers these cards, so that parts share no successors."""

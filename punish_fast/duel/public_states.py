@@ -8,8 +8,10 @@ too, but already part of every information state.
 Public states have indices. Index 0 stands for the beginning of a game, and for all public states that are not listed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,8 @@ from punish_fast.runtime.errors import PunishFastError
 
 # Radix of the counts in the code of a public state. Rules allow at most nine copies of a card and nine cards in a hand.
 _RADIX = 10
+# Number of policies that `LazyPolicies` keeps.
+_N_KEPT = 4
 
 
 class PublicStateError(PunishFastError, ValueError):
@@ -113,6 +117,19 @@ def every_public_state(layout: Layout) -> PublicStates:
     return PublicStates(rows[(deck >= layout.deck_size - 2 * layout.feints) & (deck <= layout.deck_size)])
 
 
+class LazyPolicies(Sequence[np.ndarray]):
+    """Policies that are computed on access. Only the last ones are kept, because all of them need much memory."""
+
+    def __init__(self, n: int, policy: Callable[[int], np.ndarray]) -> None:
+        self._numbers, self._policy = range(n), lru_cache(_N_KEPT)(policy)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._policy(self._numbers[index])
+
+
 class PublicPolicy:
     """A policy that depends on the public state at the beginning of a measure.
 
@@ -163,10 +180,11 @@ class PublicPolicy:
         Examples:
             >>> from punish_fast import PublicPolicy, PublicStates
             >>> policy = PublicPolicy(PublicStates(), ["first"])
-            >>> policy.by_index(PublicStates([[0, 1, 0, 1, 0, 0, 0]]))
+            >>> list(policy.by_index(PublicStates([[0, 1, 0, 1, 0, 0, 0]])))
             ['first', 'first']
         """
         missing = np.flatnonzero(states.indices_of(self.states)[1:] == 0)
         if len(missing):
             raise PublicStateError(f"public state {self.states.rows[missing[0]].tolist()} is not divided by the graph")
-        return [self._policies[index] for index in self.states.indices_of(states)]
+        indices = self.states.indices_of(states).tolist()
+        return LazyPolicies(len(states), lambda index: self._policies[indices[index]])

@@ -11,13 +11,12 @@ a table of probabilities in units of 1 / 255 with a row for each public state.
 """
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.public_states import PublicPolicy, PublicStateError, PublicStates
+from punish_fast.duel.public_states import LazyPolicies, PublicPolicy, PublicStateError, PublicStates
 from punish_fast.mdp.arrays.policy import check_policy, first_best
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy, uniform_policy
@@ -101,27 +100,26 @@ def load_public_policy(file: CheckedFile, space: StateSpace, first: np.ndarray) 
     if found != space.information.name:
         raise file.error("information", f"{found!r}, but the game has {space.information.name!r}")
     try:
-        return PublicPolicy(PublicStates(file.array("/public/states")), _StoredPolicies(file, space, first))
+        return PublicPolicy(PublicStates(file.array("/public/states")), _stored_policies(file, space, first))
     except PublicStateError as error:
         raise file.error("/public/states", str(error)) from None
 
 
-class _StoredPolicies(Sequence[np.ndarray]):
-    """Policy for each index of a public state in a file. Policies are read on first use."""
+def _stored_policies(file: CheckedFile, space: StateSpace, first: np.ndarray) -> LazyPolicies:
+    """Return the policy for each index of a public state in a file. Probabilities are read on first use."""
+    n = file.sizes["n_public"]
+    require_shape(file, "/public/p", (n, len(space.action)))
+    read: dict[int, np.ndarray] = {}
 
-    def __init__(self, file: CheckedFile, space: StateSpace, first: np.ndarray) -> None:
-        require_shape(file, "/public/p", (file.sizes["n_public"], len(space.action)))
-        self._file, self._space = file, space
-        self._policies: list[np.ndarray | None] = [first, *[None] * file.sizes["n_public"]]
+    def policy(index: int) -> np.ndarray:
+        if index == 0:
+            return first
+        if index not in read:
+            with uninterrupted(), file.opened("/public/p: not readable") as opened:
+                read[index] = opened["/public/p"][index - 1]
+        return policy_of_units(space, read[index])
 
-    def __len__(self) -> int:
-        return len(self._policies)
-
-    def __getitem__(self, index: Any) -> Any:
-        if self._policies[index] is None:
-            with uninterrupted(), self._file.opened("/public/p: not readable") as file:
-                self._policies[index] = policy_of_units(self._space, file["/public/p"][index - 1])
-        return self._policies[index]
+    return LazyPolicies(n + 1, policy)
 
 
 def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:

@@ -44,7 +44,7 @@ def test_policies_are_rounded_to_bytes_and_read_one_by_one(path, graph, policy):
     n_actions = np.repeat(np.diff(graph.space.state_ptr), np.diff(graph.space.state_ptr))
     for index in range(1, len(graph.public)):
         assert (np.abs(found[index] - policy[index]) <= n_actions / 255).all()
-        assert found[index] is found[index]
+        assert np.array_equal(found[index], found[index])
     path.unlink()
     assert len(list(found)) == len(graph.public)
     one, other = (head_to_head(graph, each, "random").win_probability for each in (policy, found))
