@@ -34,7 +34,7 @@ from punish_fast.runtime.parallel import cumulated
 # Share of the deals after a measure that do not depend on strategies: all nodes of the public state are equally likely.
 _TREMBLE = 0.01
 # Dtype and number of dimensions of the arrays of `PublicEquilibrium.state_dict`.
-LAYOUT = {"learned": ("int64", 1), "values": ("float64", 2)}
+LAYOUT = {"rounds": ("int64", 1), "values": ("float64", 2)}
 LAYOUT |= {f"{name}{part}": ("int64", 1) for name in ("policy", "visits") for part in ("_ptr", "_index")}
 LAYOUT |= dict.fromkeys(("policy", "visits"), ("float64", 1))
 # Reach probabilities are summed over measures until a game continues with a lower probability.
@@ -76,6 +76,7 @@ class PublicEquilibrium:
         graph: Graph of the game, with public states.
         order: Indices of public states, in the order of a round. Mirrored public states are learned together, so only
             one of them is listed.
+        rounds: int64 ``[len(graph.public)]``, number of times that the strategy for each index was learned.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class PublicEquilibrium:
         mirror = graph.public.mirror
         with_nodes = [k for k in range(1, len(graph.public)) if k <= mirror[k] and len(graph.nodes_after(k))]
         self.order = [*with_nodes, 0]
-        self._base, self._policies = base, [base] * len(graph.public)
+        self.rounds, self._policies = np.zeros(len(graph.public), dtype=np.int64), [base] * len(graph.public)
         if state is not None:
             self._resume(state)
             return
@@ -130,8 +131,8 @@ class PublicEquilibrium:
 
     @property
     def unlearned(self) -> list[int]:
-        """Indices in `order` whose strategies have not been learned."""
-        return [index for index in self.order if self._policies[index] is self._base]
+        """Indices in `order` whose strategies have not been learned in the current round."""
+        return [index for index in self.order if self.rounds[index] == self.rounds[self.order].min()]
 
     def state_dict(self) -> dict[str, np.ndarray]:
         """Return the state of the learner as arrays.
@@ -149,17 +150,19 @@ class PublicEquilibrium:
             >>> bool((again.policy[0] == learner.policy[0]).all())
             True
         """
-        learned = [index for index, policy in enumerate(self._policies) if policy is not self._base]
+        learned = np.flatnonzero(self.rounds).tolist()
         policies = _packed("policy", [self._policies[index] for index in learned], uniform_policy(self.graph.space))
         visits = [*self._visits.values(), *self._response_visits.values()]
         values = np.stack([self._values, self._response_values])
         packed_visits = _packed("visits", visits, np.zeros(self.graph.n_nodes))
-        return {"learned": np.array(learned, dtype=np.int64), "values": values, **policies, **packed_visits}
+        return {"rounds": self.rounds.copy(), "values": values, **policies, **packed_visits}
 
     def _resume(self, state: dict[str, np.ndarray]) -> None:
-        graph, keys, learned = self.graph, self._learned_indices(), state["learned"].tolist()
-        if not set(learned) <= set(keys) or len(set(learned)) < len(learned):
-            raise ValueError("learned: must be different indices of public states with nodes")
+        graph, keys, rounds = self.graph, self._learned_indices(), state["rounds"]
+        learned = np.flatnonzero(rounds).tolist()
+        if rounds.shape != self.rounds.shape or (rounds < 0).any() or not set(learned) <= set(keys):
+            raise ValueError(f"rounds: must contain {len(self.rounds)} counts, 0 for public states without nodes")
+        self.rounds = rounds.copy()
         values = state["values"].copy()
         # Win probabilities are sums, so rounding errors can move them slightly outside [0, 1].
         if values.shape != (2, graph.n_nodes) or not (np.abs(values - 0.5) <= 0.5 + 1e-9).all():
@@ -221,6 +224,7 @@ class PublicEquilibrium:
         with uninterrupted(), time_limit(np.inf):
             for seat in seats:
                 self._policies[seat.index] = seat.average
+                self.rounds[seat.index] += 1
             for seat in seats:
                 self._evaluate(seat)
 
@@ -259,7 +263,8 @@ class PublicEquilibrium:
             v = np.zeros((graph.n_values, 2))
             v[graph.nodes, 0], v[-2, 0] = values, 1.0
             nodes = graph.nodes_after(k)
-            values[nodes] = graph.back_up(player, opponent, v)[nodes, 0]
+            graph.back_up_full(player, opponent, v)
+            values[nodes] = graph.back_up_nodes(v, graph.redeal_after(nodes))[:, 0]
             reach = np.where(graph.node_public == k, sum(visits.values()), 0.0)
             visits[k] = _after(graph, reach, player, opponent, k)
 

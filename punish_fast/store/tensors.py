@@ -248,7 +248,7 @@ def write_solution(out: Writer, solution: Solution) -> None:
 
 
 # Results among the fields of a strategy's origin. All other fields are settings.
-_FOUND = ("choices", "concentration", "exploitability", "iterations", "mse", "public_states")
+_FOUND = ("choices", "concentration", "exploitability", "iterations", "mse", "public_states", "rounds")
 
 
 def made_with(path: Path) -> dict[str, Any]:

@@ -104,11 +104,14 @@ def test_invalid_settings_of_a_learner_are_refused():
 
 def test_a_resumed_learner_has_the_same_bits():
     whole = remembering(KEEPING, 3)
-    whole.learn_all(6)
     parts = remembering(KEEPING, 3)
-    for index in parts.order:
-        parts = PublicEquilibrium(parts.graph, memoryless(KEEPING)[1], state=parts.state_dict())
-        parts.learn(index, 6)
+    for done in (1, 2):
+        whole.learn_all(6)
+        for number, index in enumerate(parts.order):
+            parts = PublicEquilibrium(parts.graph, memoryless(KEEPING)[1], state=parts.state_dict())
+            assert parts.unlearned == parts.order[number:]
+            parts.learn(index, 6)
+        assert set(parts.rounds) == {done}
     assert all(np.array_equal(one, other) for one, other in zip(whole.policy, parts.policy, strict=True))
     assert {name: (array.dtype.name, array.ndim) for name, array in parts.state_dict().items()} == LAYOUT
 

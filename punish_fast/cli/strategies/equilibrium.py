@@ -8,6 +8,7 @@ JSON keys:
     memory_bytes (integer, bytes): Memory needed.
     iterations (integer): Number of iterations, including the iterations of a resumed checkpoint.
     public_states (integer): Number of public states with a separate strategy. Mirrored public states count as one.
+    rounds (integer): Number of times that all strategies after public states were learned.
     exploitability (number or null, percentage points): Exploitability of the strategy. Null with `--public`, or if the
         time limit left no time for the measurement.
     exploiter_wins (number or null, from 0 to 1): Win probability of the best response found. Null with `--public`, or
@@ -58,6 +59,10 @@ class EquilibriumOptions(ComputeOptions):
         "Also learn separate strategies after the N most likely public states at the end of a measure, with the same "
         "number of iterations each. Requires memoryless.",
     )
+    rounds: int | None = option(
+        "Learn the strategies of --public N times, each time against the last ones. A finished run can be continued by "
+        "--resume and a larger number.  [default: 1]",
+    )
     iterations: int | None = option("Stop after N iterations, at most 10000.  [default: 80 if no other target is set]")
     exploitability: float | None = option("Stop at this exploitability, in percentage points.", metavar="POINTS")
     time: float | None = option("Time limit of the whole command.", metavar="SECONDS")
@@ -69,7 +74,7 @@ class EquilibriumOptions(ComputeOptions):
     "punish-fast equilibrium",
     "punish-fast equilibrium --information memory --time 1500 --resume run.h5",
     "punish-fast equilibrium --rules tiny --exploitability 0.5",
-    "punish-fast equilibrium --public 75 --resume run.h5 -o public.h5",
+    "punish-fast equilibrium --public 75 --rounds 2 --resume run.h5 -o public.h5",
 )
 def equilibrium(options: EquilibriumOptions) -> None:
     """Approximate an equilibrium and measure its exploitability.
@@ -95,7 +100,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     share = default_response_share(options.information)
     if checkpoint is not None:
         share = float(checkpoint.attributes["best_response_share"])
-    aims = _aims(target, share) | ({} if options.public is None else {"target_public_states": options.public})
+    aims = _aims(target, share) | _public_aims(options)
     output = options.output or _default_output(options, rules, aims)
     options.check_outputs(output, options.resume)
     compile_kernels([STATES, *GRAPH, LEARNING, RESPONSES, EVALUATION], threads())
@@ -143,6 +148,8 @@ def _target(options: EquilibriumOptions) -> Target:
     from punish_fast.equilibrium.run import DEFAULT_ITERATIONS, Target, TargetError
 
     iterations = options.iterations
+    if options.rounds is not None and (options.public is None or options.rounds < 1):
+        raise UsageError(f"rounds: {options.rounds} is not allowed; it must be at least 1, with --public")
     if options.public is not None:
         if options.public < 1:
             raise UsageError(f"public: {options.public} is not allowed; it must be at least 1")
@@ -160,6 +167,12 @@ def _aims(target: Target, share: float) -> dict[str, Any]:
     aims = {f"target_{name}": value for name, value in vars(target).items() if value is not None}
     aims = aims or {"target_iterations": target.max_iterations}
     return {"kind": "equilibrium", "best_response_share": share} | aims
+
+
+def _public_aims(options: EquilibriumOptions) -> dict[str, Any]:
+    if options.public is None:
+        return {}
+    return {"target_public_states": options.public, "target_rounds": options.rounds or 1}
 
 
 def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, Any]) -> Path:
@@ -250,7 +263,7 @@ def _run(
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
         save_policy(output, space, learner.average, support, origin=origin, response=response)
     wins = 0.5 + run.exploitability / 100
-    return results | {"exploiter_wins": wins, "resume": options.resume, "public_states": 0}
+    return results | {"exploiter_wins": wins, "resume": options.resume, "public_states": 0, "rounds": 0}
 
 
 def status_line(status: IterationStatus) -> str:

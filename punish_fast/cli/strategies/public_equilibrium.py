@@ -55,7 +55,7 @@ def begin(learner: Equilibrium, settings: dict[str, Any]) -> Bundle:
 def learn_public(
     stages: Stages, space: StateSpace, bundle: Bundle, resume: Path | None, output: Path, aims: dict[str, Any]
 ) -> dict[str, Any]:
-    """Learn the strategies that are missing in ``bundle``, write all strategies, and return results to report."""
+    """Learn from ``bundle`` onward, write all strategies, and return results to report."""
     from punish_fast.duel.graph import GameGraph
     from punish_fast.duel.public_states import PublicPolicy, PublicStates
     from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium
@@ -65,26 +65,26 @@ def learn_public(
         arrays = bundle.arrays
         try:
             graph = GameGraph(space, public=PublicStates(arrays["public"]))
-            learner = PublicEquilibrium(graph, arrays["base"], state=arrays if "learned" in arrays else None)
+            learner = PublicEquilibrium(graph, arrays["base"], state=arrays if "rounds" in arrays else None)
         except ValueError as error:
             raise ReadError(f"{resume}: {error}") from None
         with interrupt_note(resume, "the strategies learned"):
-            _iterate(learner, bundle, stages, resume)
-    mirror, unlearned = graph.public.mirror.tolist(), learner.unlearned
-    missing = {k for index in unlearned for k in (index, mirror[index])}
-    learned = [k for k in range(1, len(mirror)) if k not in missing]
+            _iterate(learner, bundle, aims["target_rounds"], stages, resume)
     # Index 0 is learned last, so it still has the base policy if another strategy is missing.
-    rows = graph.public.rows[np.array(learned, dtype=np.int64) - 1]
-    policy = PublicPolicy(PublicStates(rows), [learner.policy[k] for k in (0, *learned)])
-    n_states = len({*learner.order} - {*unlearned, 0})
-    results = {"iterations": bundle.header["iterations"], "public_states": n_states}
+    learned = 1 + np.flatnonzero(learner.rounds[1:])
+    policy = PublicPolicy(PublicStates(graph.public.rows[learned - 1]), [learner.policy[k] for k in (0, *learned)])
+    results = {
+        "iterations": bundle.header["iterations"],
+        "public_states": sum(index in learned for index in learner.order),
+        "rounds": int(learner.rounds[learner.order].min()),
+    }
     with stages("store", "equilibrium: writing"), time_limit(math.inf):
         save_policy(output, space, policy, origin=aims | results)
     unknown = {"exploitability": math.nan, "exploiter_wins": math.nan}
     return results | unknown | {"resume": resume}
 
 
-def _iterate(learner: PublicEquilibrium, bundle: Bundle, stages: Stages, resume: Path | None) -> None:
+def _iterate(learner: PublicEquilibrium, bundle: Bundle, rounds: int, stages: Stages, resume: Path | None) -> None:
     from punish_fast.store.bundles import save_bundle
 
     def save() -> None:
@@ -92,16 +92,18 @@ def _iterate(learner: PublicEquilibrium, bundle: Bundle, stages: Stages, resume:
             arrays = {name: bundle.arrays[name] for name in ("base", "public")} | learner.state_dict()
             save_bundle(resume, _KIND, bundle.header, arrays)
 
-    missing, n, start, each = learner.unlearned, len(learner.order), monotonic(), 0.0
+    # Every round learns the same strategies in the same order.
+    left = [index for number in range(rounds) for index in learner.order if learner.rounds[index] <= number]
+    n, start, each = rounds * len(learner.order), monotonic(), 0.0
     saved = start
     try:
         with suppress(TimeLimitError):
-            for done, index in enumerate(missing, 1):
+            for done, index in enumerate(left, 1):
                 if seconds_left() <= each:
                     break
                 learner.learn(index, bundle.header["iterations"])
-                each, left = (monotonic() - start) / done, len(missing) - done
-                stages.progress.show(f"equilibrium: strategy {n - left} of {n}", left=each * left)
+                each, rest = (monotonic() - start) / done, len(left) - done
+                stages.progress.show(f"equilibrium: strategy {n - rest} of {n}", left=each * rest)
                 if monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
                     save()
                     saved = monotonic()
