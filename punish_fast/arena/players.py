@@ -69,6 +69,11 @@ class PolicyPlayer:
     response: np.ndarray | None = None
     is_human: ClassVar[bool] = False
 
+    @property
+    def first_policy(self) -> Any:
+        """Policy in the first measure: `policy`, or part of a `PublicPolicy`."""
+        return self.policy[0] if isinstance(self.policy, PublicPolicy) else self.policy
+
     def choice(self, match: Any, seat: int) -> int:
         """Sample an action for a seat from the policy.
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, digest_of, pairs_of
-from punish_fast.duel.evaluation import check_numbers, simulator_of
+from punish_fast.duel.evaluation import check_numbers, policy_in, simulator_of
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.simulator import Trace
 from punish_fast.punish.codes import decimals_of
-from punish_fast.punish.strategy import policy_of
 from punish_fast.records.database import open_to_read
 from punish_fast.records.importing import ImportReport, record_games
 from punish_fast.records.logs import RecordedGame, Side
@@ -70,7 +69,7 @@ def record_match(
     """
     own, enemy = players
     for player in players:
-        policy_of(player.policy, graph.space)
+        policy_in(graph, player.policy)
     check_numbers(n_games, seed)
     simulator = simulator_of(graph)
     played = []

@@ -185,7 +185,7 @@ def draw_feints(numbers, until, deck, feints, n):
 
 
 @kernel
-def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games, trace):
+def play_games(begin, end, numbers, walk, deals, start, players, stop, games, trace):
     """Play games ``begin`` to ``end - 1``, counted from the first game.
 
     Games are interleaved: each step performs one lookup for all games. The processor then waits for many cache misses
@@ -196,6 +196,9 @@ def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games,
     ``games.breaths[i]`` to the length of a game, and ``games.won[i]`` to 1 for a win. If a game is undecided after the
     maximum number of breaths, the kernel sets ``stop[0]``, which stops all threads.
 
+    ``players`` contains two pairs ``threshold, begin``. In the measure after a node, row 0 of the player's policy is
+    entry ``begin[node]`` of ``threshold``. The last entry of ``begin`` is for the first measure.
+
     ``trace`` is a pair ``trace_ptr, steps``. If ``steps`` is not empty, ``steps[trace_ptr[i] + k]`` receives the full
     state in breath ``k`` of game ``i`` and both players' rows.
     """
@@ -203,18 +206,19 @@ def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games,
     place, n_draws, draw_until, after = walk.place, walk.n_draws, walk.until, walk.after
     node_pair, node_status, ptr, until = deals.node_pair, deals.node_status, deals.ptr, deals.until
     guide, deal, deal_first, stride = deals.guide, deals.deal, deals.first, deals.stride
-    own_threshold, enemy_threshold = thresholds
+    (own_threshold, own_begin), (enemy_threshold, enemy_begin) = players
     (breaths, won), (trace_ptr, steps) = games, trace
     game = np.zeros(_AT_ONCE, dtype=np.int64)
     full = np.zeros(_AT_ONCE, dtype=np.int64)
     breath = np.zeros(_AT_ONCE, dtype=np.int64)
+    origin = np.zeros(_AT_ONCE, dtype=np.int64)
     seen = np.zeros((_AT_ONCE, 4), dtype=np.int64)
     following, live = begin, 0
     while not stop[0]:
         while live < _AT_ONCE and following < end:
             dealt = deal[deal_cards(ptr, until, guide, 0, draw_words(first_game + following, 0, DEAL, seed))]
             full[live] = deal_first[dealt] + first_status * stride[dealt]
-            game[live], breath[live] = following, 0
+            game[live], breath[live], origin[live] = following, 0, len(node_pair)
             following, live = following + 1, live + 1
         if live == 0:
             return
@@ -225,8 +229,8 @@ def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games,
             words = draw_words(first_game + game[s], breath[s], BREATH, seed)
             own_row, n_own, own_may = split_shape(seen[s, OWN])
             enemy_row, n_enemy, enemy_may = split_shape(seen[s, ENEMY])
-            own = choose(own_threshold, own_row, n_own, words[0])
-            enemy = choose(enemy_threshold, enemy_row, n_enemy, words[1])
+            own = choose(own_threshold, own_begin[origin[s]] + own_row, n_own, words[0])
+            enemy = choose(enemy_threshold, enemy_begin[origin[s]] + enemy_row, n_enemy, words[1])
             deck = seen[s, DECK]
             entry, feints = skip_actions(own, own_may, enemy, n_enemy, enemy_may, n_draws, deck)
             if feints > 0:
@@ -244,11 +248,11 @@ def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games,
             if full[s] >= win:
                 breaths[game[s]], won[game[s]] = breath[s], full[s] == win
                 live -= 1
-                game[s], full[s], breath[s] = game[live], full[live], breath[live]
+                game[s], full[s], breath[s], origin[s] = game[live], full[live], breath[live], origin[live]
                 continue
             stop[0] |= breath[s] >= most
             if node >= 0:
                 words = draw_words(first_game + game[s], breath[s], DEAL, seed)
                 dealt = deal[deal_cards(ptr, until, guide, node_pair[node], words)]
-                full[s] = deal_first[dealt] + node_status[node] * stride[dealt]
+                full[s], origin[s] = deal_first[dealt] + node_status[node] * stride[dealt], node
             s += 1

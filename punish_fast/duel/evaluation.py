@@ -93,7 +93,7 @@ def head_to_head(
         (0.7259, 2.1076)
     """
     must_be_graph(graph)
-    own, enemy = (_policy_of(player, graph) for player in (own, enemy))
+    own, enemy = (policy_in(graph, player) for player in (own, enemy))
     v = np.zeros((graph.n_values, 2))
     v[-2, 0] = 1.0
     nodes = v[graph.nodes]
@@ -126,7 +126,8 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
     return float(residual.max() * measures)
 
 
-def _policy_of(player: Any, graph: GameGraph) -> Policy:
+def policy_in(graph: GameGraph, player: Any) -> Policy:
+    """Return the policy of a player in one of the forms that `head_to_head` accepts."""
     return player if isinstance(player, PublicPolicy) else policy_of(player, graph.space)
 
 
@@ -136,7 +137,7 @@ def outcome_distribution(graph: GameGraph, own: Any, enemy: Any, rest: float = 1
     Measures are added until the probability of an undecided game is at most ``rest``. Raise `DuelError` if 1,000
     measures are not sufficient.
     """
-    own, enemy = (_policy_of(player, graph) for player in (own, enemy))
+    own, enemy = (policy_in(graph, player) for player in (own, enemy))
     nodes, measures = None, []
     for _ in range(_MAX_SWEEPS):
         nodes, ended = graph.play_measure(own, enemy, nodes)
@@ -192,8 +193,8 @@ def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0
 
     Args:
         graph: Graph of the game.
-        own: Player: a policy (float64 ``[n_rows]``), a `Solution`, a `SolutionFile`, a `Player`, or the name of a
-            built-in player or a file. Probabilities are rounded to multiples of 2^-31.
+        own: Player: a policy (float64 ``[n_rows]``), a `PublicPolicy`, a `Solution`, a `SolutionFile`, a `Player`, or
+            the name of a built-in player or a file. Probabilities are rounded to multiples of 2^-31.
         enemy: Enemy, in one of the same forms.
         n_games: Number of games, including both games of each pair.
         seed: Random seed, 0 to 2^64 - 1. Results do not depend on the number of threads.
@@ -219,7 +220,7 @@ def simulate(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0
     must_be_graph(graph)
     check_numbers(n_games, seed)
     simulator = simulator_of(graph)
-    own, enemy = (simulator.thresholds(policy_of(player, graph.space)) for player in (own, enemy))
+    own, enemy = (simulator.thresholds(policy_in(graph, player)) for player in (own, enemy))
     wins, split, lengths = 0, 0, np.zeros(1, dtype=np.int64)
     n_deals = n_games // 2
     for first in range(0, n_deals, _DEALS_AT_ONCE):

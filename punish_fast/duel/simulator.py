@@ -1,13 +1,15 @@
 """Parallel simulation of the two-player game. Both policies, the game number and the random seed determine a game."""
 
 from functools import cached_property
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.duel import _simulator
 from punish_fast.duel.dealer import cumulate_draws
-from punish_fast.duel.graph import DuelError, GameGraph, empty_graph
+from punish_fast.duel.graph import DuelError, GameGraph, Policy, empty_graph
+from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, legal_mask
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
@@ -45,6 +47,7 @@ class Simulator:
         self._full_ptr, self._enemy_row = graph.full.ptr, graph.full.enemy_row
         self.walk = _prepare_walk(graph)
         self.deals = prepare_deals(graph)
+        self._public, self._node_public = graph.public, graph.node_public
         self._start = (graph.space.first_status, graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
 
     @cached_property
@@ -63,15 +66,25 @@ class Simulator:
         """Information state of the player in each full state, int32 ``[n_full]``."""
         return np.repeat(np.arange(len(self._full_ptr) - 1, dtype=np.int32), np.diff(self._full_ptr))
 
-    def thresholds(self, policy: np.ndarray) -> np.ndarray:
-        """Convert a policy to cumulative integer thresholds, uint32 ``[n_rows]``, for `play` and `trace`."""
-        return prepare_thresholds(self.space, policy)
+    def thresholds(self, policy: Policy) -> np.ndarray:
+        """Convert a policy to cumulative integer thresholds, uint32 ``[n_rows]``, for `play` and `trace`.
+
+        A `PublicPolicy` has thresholds for every index of the graph's public states, uint32 ``[n, n_rows]``.
+        """
+        if not isinstance(policy, PublicPolicy):
+            return prepare_thresholds(self.space, policy)
+        shape = len(self._public), len(self.space.action)
+        require_memory(4 * prod(shape), f"strategies after {len(policy.states) - 1:,} public states")
+        thresholds = np.empty(shape, dtype=np.uint32)
+        for index, each in enumerate(policy.by_index(self._public)):
+            thresholds[index] = prepare_thresholds(self.space, each)
+        return thresholds
 
     def play(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> GameResults:
         """Play ``n_games`` games, numbered from ``first_game`` onward.
 
-        ``own`` and ``enemy`` are the `thresholds` of the policies, uint32 ``[n_rows]``. ``seed`` must be below 2^64.
-        Raise `DuelError` if a game is undecided after 100,000 breaths.
+        ``own`` and ``enemy`` are the `thresholds` of the policies. ``seed`` must be below 2^64. Raise `DuelError` if a
+        game is undecided after 100,000 breaths.
         """
         nothing = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32)
         return self._play(own, enemy, (first_game, n_games), seed, nothing)
@@ -95,7 +108,13 @@ class Simulator:
         first_game, n_games = numbers
         games = GameResults(np.zeros(n_games, np.int32), np.zeros(n_games, np.uint8))
         stop = np.zeros(1, dtype=np.uint8)
-        args = (self.walk, self.deals, self._start, (own, enemy), stop, games, trace)
+        # A game begins with index 0. In the measure after a node, the enemy's public state is the mirrored one.
+        public = np.append(self._node_public, 0)
+        players = tuple(
+            (each.ravel(), index * (each.shape[1] if each.ndim == 2 else 0))
+            for each, index in ((own, public), (enemy, self._public.mirror[public]))
+        )
+        args = (self.walk, self.deals, self._start, players, stop, games, trace)
         for_each(_simulator.play_games, n_games, (first_game, np.uint64(seed)), *args)
         if stop[0]:
             raise DuelError(f"games: a game is undecided after {_MAX_BREATHS} breaths and may never end")

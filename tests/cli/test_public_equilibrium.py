@@ -9,8 +9,10 @@ import pytest
 
 from punish_fast.cli.strategies import public_equilibrium
 from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium, likely_public_states
 from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
 
@@ -86,13 +88,40 @@ def test_exploitability_falls_and_the_arena_is_exact(run):
 def test_other_commands_play_the_first_policy_and_say_so(run):
     run(*PUBLIC, "-o", "a.h5")
     told = "warning: a.h5: the strategies after "
-    for command in (("exploit", "a.h5", "--exploiter", "belief"), ("arena", "a.h5", "random", "--games", "100")):
-        done = run(*command, "-q")
-        assert (done.code, done.err.count(told)) == (0, 1), done.err
+    done = run("exploit", "a.h5", "--exploiter", "belief", "-q")
+    assert (done.code, done.err.count(told)) == (0, 1), done.err
     run("exploit", "a.h5", "--bracket", "--exploiter", "belief").refused("a.h5: remembers public states; --exploiter")
     run("equilibrium", "--rules", "k.toml", "--information", "memory", "--iterations", "2", "-q", "-o", "b.h5")
     done = run("arena", "a.h5", "b.h5", "-q")
     assert (done.code, done.err.count(told)) == (0, 1), done.err
+
+
+@pytest.mark.filterwarnings("error")
+def test_games_are_played_with_the_strategies_after_public_states(run, folder):
+    run(*PUBLIC, "-o", "a.h5")
+    exact = run("arena", "a.h5", "random", "-q", "--json").report["win"][0][1]
+    games = ("--games", "20000", "--seed", "1", "--db", "games.db")
+    report = run("arena", "a.h5", "random", *games, "-q", "--json").report
+    assert abs(report["win"][0][1] - exact) < 4 * report["standard_error"][0][1]
+    watched = run("play", "--watch", "a.h5", "random", "--rules", "k.toml", "--seed", "1", "-q", "--json").report
+    assert watched["games"][0]["winner"] in ("a", "random")
+    player = PunishPlayer(str(folder / "a.h5"))
+    (opponent,) = player.opponents(None)
+    assert isinstance(opponent.policy, PublicPolicy)
+    assert np.array_equal(opponent.first_policy, player.strategy)
+
+
+def test_a_finished_run_continues_with_another_round(run, folder):
+    run(*PUBLIC, "--rounds", "2", "-o", "whole.h5")
+    resume = (*PUBLIC, "--resume", "run.h5", "-o")
+    first = run(*resume, "first.h5", "--json").report
+    second = run(*resume, "second.h5", "--rounds", "2", "--json").report
+    assert (first["rounds"], second["rounds"]) == (1, 2)
+    assert equal(folder / "whole.h5", folder / "second.h5")
+    assert not equal(folder / "first.h5", folder / "second.h5")
+    # No round is left.
+    assert run(*resume, "third.h5", "--rounds", "1", "--json").report["rounds"] == 2
+    assert equal(folder / "second.h5", folder / "third.h5")
 
 
 @pytest.mark.parametrize("at", [1, 3])
@@ -137,6 +166,8 @@ def test_a_time_limit_leaves_a_valid_file(run, folder):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
+        (("--rounds", "2"), "rounds: 2 is not allowed; it must be at least 1, with --public"),
+        (("--public", "1", "--rounds", "0"), "rounds: 0 is not allowed"),
         (("--public", "0"), "public: 0 is not allowed; it must be at least 1"),
         (("--public", "1", "--information", "memory"), "--public requires --information memoryless"),
         (("--public", "1", "--exploitability", "1"), "cannot be combined with --exploitability"),

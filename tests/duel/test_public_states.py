@@ -13,7 +13,7 @@ from policies import mixed, uniform
 from positions import nodes_of, positions_of
 
 from bench import reference
-from punish_fast.duel.evaluation import head_to_head, outcome_distribution
+from punish_fast.duel.evaluation import head_to_head, outcome_distribution, simulate
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.public_states import PublicPolicy, PublicStateError, PublicStates, every_public_state
 from punish_fast.punish.states.space import StateSpace
@@ -109,6 +109,20 @@ def test_duels_of_public_policies_are_exact(rules):
     duel = head_to_head(graph, own, enemy)
     assert duel.win_probability == pytest.approx(found[..., 0].sum(), abs=1e-11)
     assert head_to_head(graph, enemy, own).win_probability == pytest.approx(1 - duel.win_probability, abs=1e-11)
+
+
+@pytest.mark.parametrize("rules", [HIDING, LASTING], ids=["hiding", "lasting"])
+def test_simulated_games_of_public_policies_agree_with_exact_duels(rules):
+    graph, plain = divided(rules), GameGraph(StateSpace(rules))
+    own, enemy = random_policy(graph, 1), random_policy(graph, 100)
+    for one, other in ((own, enemy), (own, enemy[0])):
+        result = simulate(graph, one, other, 40_000, seed=1)
+        exact = head_to_head(graph, one, other).win_probability
+        assert abs(result.win_probability - exact) < 4 * result.standard_error
+    same = PublicPolicy(graph.public, [own[0]] * len(graph.public))
+    assert simulate(graph, same, enemy[0], 1000).wins == simulate(plain, own[0], enemy[0], 1000).wins
+    with pytest.raises(PublicStateError, match="not divided"):
+        simulate(plain, own, enemy[0], 4)
 
 
 def test_equal_policies_for_all_public_states_are_one_policy():

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from houses import house_rules
+from houses import LASTING, house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
@@ -16,7 +16,9 @@ from scripted import ScriptedPlayer
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel.graph import DuelError, GameGraph
+from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.duel.simulator import Simulator
+from punish_fast.equilibrium.public_equilibrium import likely_public_states
 from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import Finished, PunishMatch
 from punish_fast.play.session import HumanPlayer, PlaySession
@@ -47,8 +49,8 @@ def played(table, policies, seed, game):
     return rows, session.winner
 
 
-def simulated(space, policies, seed, first_game, n_games):
-    simulator = Simulator(GameGraph(space))
+def simulated(space, policies, seed, first_game, n_games, public=None):
+    simulator = Simulator(GameGraph(space, public=public))
     trace = simulator.trace(*map(simulator.thresholds, policies), first_game, n_games, seed)
     return [
         ([tuple(rows) for rows in trace.rows[slice(*trace.ptr[k : k + 2])].tolist()], 1 - int(trace.games.won[k]))
@@ -64,6 +66,17 @@ def test_agents_play_the_games_of_the_simulator(information):
     for seed in (0, 7, 2**64 - 1):
         games = [played(table, policies, seed, game) for game in range(5, 45)]
         assert games == simulated(space, policies, seed, 5, 40)
+
+
+@pytest.mark.parametrize("rules", [LASTING, PRESETS["tiny"]._replace(redeal="reshuffle")], ids=["lasting", "tiny"])
+def test_players_with_public_states_play_the_games_of_the_simulator(rules):
+    space = StateSpace(rules)
+    public = likely_public_states(GameGraph(space), uniform(space), 1000)
+    policies = [PublicPolicy(public, [mixed(space, seed + k) for k in range(len(public))]) for seed in (0, 1000)]
+    table = GameData(space)
+    games = [played(table, policies, 7, game) for game in range(60)]
+    assert games == simulated(space, policies, 7, 0, 60, public)
+    assert games != simulated(space, [policy[0] for policy in policies], 7, 0, 60)
 
 
 @settings(max_examples=12)

@@ -153,7 +153,8 @@ class _Session:
         self.rules = lineup.rules
         self.seed = seed_of(options.seed)
         with options.stages.progress.stage("preparing the game"):
-            space, opponents = lineup.in_game(MATCH, [*TENSOR, SWEEPS, POLICY_ROWS] if people else [])
+            coached = [*TENSOR, SWEEPS, POLICY_ROWS] if people else []
+            space, opponents = lineup.in_game(MATCH, coached, remembers=True)
             self.table = GameData(space)
             play_ahead(self.table)
             self.view = space if space.is_memoryless else StateSpace(space.rules)
@@ -178,7 +179,9 @@ class _Session:
         from punish_fast.play.explain.coach import Coach
 
         if self.table.space.is_memoryless:
-            return Coach(self.view, self.opponent.policy, self.opponent_name)
+            if self.options.coach and self.opponent.policy is not self.opponent.first_policy:
+                say(f"the coach assumes that {self.opponent_name} plays every measure like the first one")
+            return Coach(self.view, self.opponent.first_policy, self.opponent_name)
         if self.options.coach:
             raise UsageError(f"--coach: not available, because {self.opponent.name} is not memoryless")
         return None

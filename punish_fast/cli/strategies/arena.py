@@ -113,9 +113,8 @@ def arena(options: ArenaOptions) -> None:
             raise UsageError(f"--db requires memoryless players; one uses the model {lineup.information!r}")
         check_recording(lineup.names, options.games or 0, options.db)
     seed = None if options.games is None else seed_of(options.seed)
-    is_exact = options.games is None
-    kernels = [EVALUATION if is_exact else SIMULATION]
-    graph, opponents = lineup.with_graph(options.stages.of_game, kernels, remembers=is_exact)
+    kernels = [SIMULATION if options.games is not None else EVALUATION]
+    graph, opponents = lineup.with_graph(options.stages.of_game, kernels, remembers=True)
     with options.stages("matches", "arena: matches"):
         tournament = round_robin(graph, opponents, options.games, seed or 0, progress=options.stages.progress.step)
     lengths = None

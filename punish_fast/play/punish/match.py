@@ -17,7 +17,8 @@ from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel import _simulator
 from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.duel.dealer import DEALS
-from punish_fast.duel.graph import DuelError
+from punish_fast.duel.graph import DuelError, Policy
+from punish_fast.duel.public_states import PublicPolicy, PublicStates
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal
 from punish_fast.play.game_data import GameData, View, five, unseen_cards
 from punish_fast.play.session import PlaySession, SessionPlayer, UndoError
@@ -67,6 +68,8 @@ class PunishMatch:
         self._states = [State(0, nothing, rules.hp, 0, 0, rules.hp, 0, 0, 0, nothing)] * 2
         self._memories: list[np.ndarray] = []
         self._deck = 0
+        # Kept hands of both seats, and the deck, before the last deal: five counts each.
+        self._kept, self._left = np.zeros((2, N_KINDS), dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64)
         self._is_on = False
 
     @property
@@ -89,8 +92,9 @@ class PunishMatch:
             return ()
         return tuple(self.data.space.action[self._rows(seat)].tolist())
 
-    def draw_choice(self, seat: int, policy: np.ndarray) -> int:
-        """Sample an action for a seat from ``policy``, float64 ``[n_rows]``."""
+    def draw_choice(self, seat: int, policy: Policy) -> int:
+        """Sample an action for a seat from ``policy``, float64 ``[n_rows]`` or a `PublicPolicy`."""
+        policy = policy[self._public_index(seat, policy.states)] if isinstance(policy, PublicPolicy) else policy
         weight = policy[self._rows(seat)]
         n, threshold = len(weight), np.empty(len(weight), dtype=np.uint32)
         _simulator.fill_thresholds(0, 1, np.array([0, n]), weight, threshold)
@@ -143,7 +147,9 @@ class PunishMatch:
         return End(0 if result == WIN else 1, both_fell=max(hp) <= 0)
 
     def _deal(self) -> Deal:
-        dealt = self.data.dealer.draw(np.array([state.hand for state in self._states]), self._numbers(self.seed))
+        self._kept = np.array([state.hand for state in self._states])
+        self._left = self.data.draws.copies[self._deck]
+        dealt = self.data.dealer.draw(self._kept, self._numbers(self.seed))
         hands, revealed = (five(dealt.own), five(dealt.enemy)), five(dealt.revealed)
         self._states = [
             state._replace(breath=1, hand=hands[seat], enemy_hand=sum(hands[1 - seat]), discard=revealed)
@@ -169,6 +175,13 @@ class PunishMatch:
             for what, kind in (*cards, (ENEMY_CARD, drawn[1 - seat])):
                 if kind < N_KINDS:
                     memory[kind] = move[what, memory[kind]]
+
+    def _public_index(self, seat: int, states: PublicStates) -> int:
+        """Return the index of the public state at the last deal, as seen from a seat."""
+        if self.measure == 1:
+            return 0
+        own, enemy = self._kept[[seat]], self._kept[[1 - seat]]
+        return int(states.find(own, enemy, self._left[None])[0])
 
     def _numbers(self, seed: int) -> tuple[int, int, np.uint64]:
         """Return the index of the game, the number of breaths played, and the seed, for random numbers."""

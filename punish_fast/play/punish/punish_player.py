@@ -127,9 +127,14 @@ class PunishPlayer(Player, ServedPlayer):
         require_states(self.file, self.space)
         return self.file.solution()
 
+    @cached_property
+    def _player(self) -> PolicyPlayer:
+        """The player without a temperature, with strategies after public states."""
+        return self.in_game(self.space, remembers=True)
+
     @property
     def strategy(self) -> np.ndarray:
-        """Policy, float64 ``[n_rows]``. A player with values but no temperature follows its greedy policy."""
+        """Policy in the first measure, float64 ``[n_rows]``. A player with values is greedy without a temperature."""
         return self._policy(None)
 
     @cached_property
@@ -152,7 +157,9 @@ class PunishPlayer(Player, ServedPlayer):
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
         """Return a list with the user's opponent."""
         name = self.name if temperature is None else f"{self.name}@{temperature:g}"
-        return [PolicyPlayer(name, self._policy(temperature), self.resolve_temperature(temperature))]
+        policy = self._policy(temperature)
+        policy = policy if self.has_values else self._player.policy
+        return [PolicyPlayer(name, policy, self.resolve_temperature(temperature))]
 
     def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
         """Return a match. `PunishMatch` explains the seeds."""
@@ -309,7 +316,7 @@ class PunishPlayer(Player, ServedPlayer):
                 raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}; allowed: {allowed}")
             solution, resolved = self.solution, self.resolve_temperature(temperature)
             if solution is None:
-                self._policies[temperature] = self.policy(self.space)
+                self._policies[temperature] = self._player.first_policy
             else:
                 self._policies[temperature] = solution.policy if resolved is None else solution.softmax(resolved)
         return self._policies[temperature]
