@@ -119,10 +119,10 @@ def rungs() -> Iterator[Rung]:
     yield Rung("direct policy iteration", Total, solve_directly, lambda p: p.is_plain)
     from punish_fast.mdp.methods.policy_evaluation import evaluate_policies
 
-    yield Rung("policy evaluation", Total, evaluate_policies, lambda p: p.sweeps_policies)
+    yield Rung("policy evaluation", Total, evaluate_policies, lambda p: p.is_discounted and p.is_swept)
     from punish_fast.mdp.methods.component_brackets import sweep_components
 
-    yield Rung("sweeps over components", Total, sweep_components, lambda p: p.sweeps_components)
+    yield Rung("sweeps over components", Total, sweep_components, lambda p: p.is_swept and not p.is_discounted)
     from punish_fast.mdp.methods.exact_iteration import eliminate, use_decimals
 
     yield Rung("elimination", Total, eliminate, lambda p: p.eliminates)
@@ -131,10 +131,10 @@ def rungs() -> Iterator[Rung]:
     yield Rung("fractions", Total, use_fractions, lambda p: p.eliminates)
     yield Rung("decimals", Total, use_decimals, lambda p: p.eliminates)
     run = partial(evaluate_policies, is_further=True)
-    yield Rung("further policy evaluation", Total, run, lambda p: p.sweeps_policies and p.eliminates)
+    yield Rung("further policy evaluation", Total, run, lambda p: p.is_discounted and p.is_swept and p.eliminates)
     run = partial(sweep_components, is_further=True)
-    yield Rung("further sweeps over components", Total, run, lambda p: p.sweeps_components)
-    yield Rung("loose bound", Total, accept_loose_bound, lambda p: not p.sweeps_policies)
+    yield Rung("further sweeps over components", Total, run, lambda p: p.is_swept and not p.is_discounted)
+    yield Rung("loose bound", Total, accept_loose_bound, lambda p: not (p.is_discounted and p.is_swept))
     from punish_fast.mdp.methods import component_gains as gains
 
     yield Rung("sweeps within end components", gains.Gains, gains.sweep_gains)
@@ -168,7 +168,8 @@ def climb(problem: Any) -> Any:
             outcome = rung.run(problem)
         told.append(": ".join(filter(None, (rung.name, outcome.reason))))
         if not isinstance(outcome, Unsolved):
-            return outcome if told == [outcome.reason] else replace(outcome, reason="; ".join(told))
+            outcome.reason = "; ".join(told)
+            return outcome
         if outcome.found is not None and (best is None or outcome.found.error_bound < best.error_bound):
             best = outcome.found
         if problem.limits.is_over and best is not None and best.error_bound < np.inf:

@@ -148,7 +148,8 @@ class Improvement:
 
     def __init__(self, mdp: MDP, discount: float, goal: float, initial_values: np.ndarray | None = None) -> None:
         """Start with ``initial_values`` (float64 ``[n_states]``), or with zeros."""
-        # The MDP must not be compact, and the discount must be below 1. The goal is the error bound to reach.
+        # The MDP must have one layer and must not be compact. The discount must be below 1. The goal is the error bound
+        # to reach.
         self.mdp, self.discount, self.goal = mdp, discount, goal
         n = mdp.n_states
         self.tensor = tensor_of(mdp)
@@ -164,8 +165,7 @@ class Improvement:
         self.work = 0  # Number of entries read so far
         self._q = np.empty(0)
         self._out = self.v.copy()
-        self.contraction = discounted(mdp, discount, n_steps=1)
-        self._largest = self.contraction.largest_value
+        self._largest = discounted(mdp, discount, n_steps=1).largest_value
         self._chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
         if initial_values is not None:
             self.v[:n] = np.clip(initial_values, -self._largest, self._largest)
@@ -199,12 +199,11 @@ class Improvement:
     def improve(self) -> np.ndarray:
         """Back up all states, and return the previous `v`, float64 ``[n_columns]``."""
         before = self.v
-        chunks = self._chunks
-        statistics = np.empty((len(chunks) - 1, 4))
+        statistics = np.empty((len(self._chunks) - 1, 4))
         slack = np.inf if self.bound is None else self.bound.slack
         greedy = self._row_values(), self._out, self.choice.view(np.uint64)
-        args = chunks, self.tensor, self.discount, slack, self.candidates, before, greedy, statistics
-        for_each(_improvement.improve, len(chunks) - 1, *args)
+        args = self._chunks, self.tensor, self.discount, slack, self.candidates, before, greedy, statistics
+        for_each(_improvement.improve, len(statistics), *args)
         self.v, self._out = self._out, before
         limits = self.with_terminals(float(statistics[:, 0].min()), float(statistics[:, 1].max()))
         self.bound = self._bound_of(*limits, before)
@@ -238,11 +237,9 @@ class Improvement:
         The policy takes the first of tied rows (``policy.py``) that keep its loss within the goal, or within the loss
         of the best rows plus rounding.
         """
-        backups, n = self.mdp.backups, self.mdp.n_states
-        before, self.v, self._out = self.v, self._out, self.v
+        before, self.v, self._out, n = self.v, self._out, self.v, self.mdp.n_states
         payment, choices = Payment(self.mdp.reward, self.discount), RowChoices(self._row_values(), self.choice)
-        for layer in range(self.mdp.n_layers):
-            backups.close(layer, payment, choices, before, self.v)
+        self.mdp.backups.close(0, payment, choices, before, self.v)
         change = self.v[:n] - before[:n]
         bound = self._bound_of(*self.with_terminals(float(change.min()), float(change.max())), before)
         v, q, self._q = self.v[:n], self._q, np.empty(0)

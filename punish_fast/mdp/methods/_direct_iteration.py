@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.arrays.policy import TIE
 from punish_fast.mdp.model._bellman import ONE, THREE, TWO, Tensor
+from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
 # Fraction of the largest absolute value by which a row must be better to replace another row.
@@ -17,22 +19,16 @@ _LEAST_GAIN = 1e-15
 # multiplications of an elimination.
 _ENTRY_COST, _ROW_COST = 5.0, 100.0
 _MOST_REFINEMENTS = 8
+# Maximum number of entries of a policy's matrix, and of multiplications of all eliminations. These take at most about
+# 0.3 seconds.
+_MOST_ENTRIES, _MOST_PRODUCTS = 10_000_000, 1e9
+# Roundings of a gain in addition to its sum: stored probability (4), differences (3), products, and the bound.
+_FURTHER_ROUNDINGS = 16
+# Roundings of a terminal's value. They change the value of a state by no more than the value of the terminal.
+_ROUNDINGS_OF_ENDS = 3
 # Number of passes that look for states whose successors have known values.
 _PASSES = 4
 _KNOWN = -1
-
-
-class PolicyLimits(NamedTuple):
-    """Limits and constants of policy iteration."""
-
-    policies: int  # Maximum number of policies
-    entries: int  # Maximum number of entries of a policy's matrix
-    products: float  # Maximum number of multiplications of all eliminations
-    change: float  # Largest gain, of rows or of the policy, that proves the tolerance
-    further: int  # Number of roundings of a gain in addition to one per entry
-    unit: float  # Unit roundoff
-    smallest: float  # Smallest positive number
-    tie: float  # Share of the largest value up to which rows tie
 
 
 class Envelope(NamedTuple):
@@ -46,33 +42,32 @@ class Envelope(NamedTuple):
 
 
 @kernel
-def iterate_policies(tensor, discount, limits, v, low, choice, q):
+def iterate_policies(tensor, discount, most, change, v, choice, q):
     """Improve and evaluate policies until an error bound within the tolerance is proved or a limit is reached.
 
-    Return the number of policies evaluated, and the smallest and the largest gain that bound the error. The number is
-    -1 if an elimination is too large.
+    Return the number of policies evaluated, or -1 if an elimination is too large, and the error bound.
 
     Args:
         tensor: Arrays of the MDP.
         discount: Discount factor below 1.
-        limits: Limits of the iteration.
+        most: Maximum number of policies.
+        change: Largest gain, of rows or of the policy, that proves the tolerance.
         v: float64 ``[n_columns]``, initial values of states and exact values of terminals. Receives the final values.
-        low: float64 ``[n_columns]``, zeros. The sum ``v + low`` contains the values in higher precision.
         choice: int64 ``[n_states]``, receives the policy.
         q: float64 ``[n_rows]``, receives row values.
     """
-    n, left = len(choice), limits.products
+    n, left = len(choice), _MOST_PRODUCTS
     indices = (np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64))
     order = Envelope(*indices, np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64))
     choice[:] = tensor.state_ptr[:-1]
     # An elimination of another policy is probably too large as well.
     _, work = _find_order(tensor, discount, choice, left, order, v.copy())
     if work > left:
-        return -1, -np.inf, np.inf
+        return -1, np.inf
     _improve(tensor, discount, v, choice, True, 0.0)
     n_changed, n_policies, is_ascending = _improve(tensor, discount, v, choice, False, 0.0), 0, True
     cost = _ENTRY_COST * len(tensor.indices) + _ROW_COST * len(q)
-    while n_policies == 0 or (n_changed > 0 and n_policies < limits.policies):
+    while n_policies == 0 or (n_changed > 0 and n_policies < most):
         # Sweep for as long as an elimination takes, unless the number of changes no longer decreases.
         n_last, spent = n + 1, cost
         while 0 < n_changed < n_last and spent < work:
@@ -82,23 +77,24 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
                     v[state] = _row_value(tensor, discount, v, np.uint64(choice[state]))
             is_ascending, n_last, spent = not is_ascending, n_changed, spent + cost
             n_changed = _improve(tensor, discount, v, choice, is_ascending, _LEAST_GAIN)
-        work = _evaluate(tensor, discount, limits, left, choice, order, v)
+        work = _evaluate(tensor, discount, left, choice, order, v)
         left -= work
         if left < 0:
-            return -1, -np.inf, np.inf
+            return -1, np.inf
         n_policies, is_ascending = n_policies + 1, not is_ascending
         n_changed = _improve(tensor, discount, v, choice, is_ascending, _LEAST_GAIN)
-    change, error = np.zeros(len(v)), np.empty(np.diff(tensor.state_ptr).max())
+    # The sum ``v + low`` contains the values in higher precision.
+    low, added, error = np.zeros(len(v)), np.zeros(len(v)), np.empty(np.diff(tensor.state_ptr).max())
     paid = Tensor(tensor.state_ptr, tensor.indptr, tensor.indices, tensor.data, q)
     for turn in range(_MOST_REFINEMENTS + 1):
-        below, above = _find_gains(tensor, discount, limits, v, low, choice, q, error)
+        below, above = _find_gains(tensor, discount, change, v, low, choice, q, error)
         # The gains, choices and row values must belong to the final values, so the last turn does not change these.
-        if max(-below, above) <= limits.change or n_policies >= limits.policies or turn == _MOST_REFINEMENTS:
+        if max(-below, above) <= change or n_policies >= most or turn == _MOST_REFINEMENTS:
             break
-        left -= _evaluate(paid, discount, limits, left, choice, order, change)
+        left -= _evaluate(paid, discount, left, choice, order, added)
         if left < 0:
-            return -1, -np.inf, np.inf
-        n_policies, total = n_policies + 1, low + change
+            return -1, np.inf
+        n_policies, total = n_policies + 1, low + added
         value = v + total
         low[:] = total - (value - v)
         v[:] = value
@@ -106,7 +102,8 @@ def iterate_policies(tensor, discount, limits, v, low, choice, q):
         for row in range(tensor.state_ptr[state], tensor.state_ptr[state + 1]):
             q[row] = min(v[state] + q[row], v[state])
         q[choice[state]] = v[state]
-    return n_policies, below, above
+    error_bound = max(-below, above) / (1.0 - discount) * (1.0 + 8.0 * UNIT_ROUNDOFF) + np.abs(low).max()
+    return n_policies, error_bound + _ROUNDINGS_OF_ENDS * UNIT_ROUNDOFF * np.abs(np.append(v[n:], 0.0)).max()
 
 
 @routine
@@ -154,36 +151,40 @@ def _row_value(tensor, discount, v, row):
 
 
 @routine
-def _find_gains(tensor, discount, limits, v, low, choice, q, error):
+def _find_gains(tensor, discount, change, v, low, choice, q, error):
     """Set ``q`` to the gains of rows, and ``choice`` to the first of the best rows, up to ties.
 
-    Return a lower bound on the gain of the policy, and an upper bound on the gains of all rows.
+    Return a lower bound on the gain of the policy, and an upper bound on the gains of all rows, at least 0. If a loose
+    error bound proves that the gain of a row is negative, no tighter error bound is computed.
     """
     state_ptr, indptr, indices, data, reward = tensor
     n, below, above, largest, rest, is_finite = len(choice), 0.0, 0.0, 0.0, 1.0 - discount, True
     for column in range(len(v)):
-        largest = max(largest, abs(v[column]))
-    tie = min(limits.tie * largest, 0.5 * limits.change)
+        largest = max(largest, abs(v[column]) + abs(low[column]))
+    tie = min(TIE * largest, 0.5 * change)
     for state in range(n):
-        begin, best = np.int64(state_ptr[state]), -np.inf
-        for row in range(state_ptr[state], state_ptr[state + 1]):
-            total, size, k, end = 0.0, 0.0, indptr[row], indptr[row + 1]
+        begin, value, further, best = state_ptr[state], v[state], low[state], -np.inf
+        for row in range(begin, state_ptr[state + 1]):
+            total, k, end = 0.0, indptr[row], indptr[row + ONE]
             while k < end:
-                column = indices[k]
-                difference = v[column] - v[state]
-                total += data[k] * (difference + (low[column] - low[state]))
-                size += data[k] * (abs(difference) + abs(low[column]) + abs(low[state]))
+                total += data[k] * ((v[indices[k]] - value) + (low[indices[k]] - further))
                 k += ONE
-            q[row] = (reward[row] - rest * v[state]) + (discount * total - rest * low[state])
-            size = abs(reward[row]) + discount * size + rest * (abs(v[state]) + abs(low[state]))
-            roundings = np.float64(end - indptr[row]) + limits.further
-            size = roundings * (limits.unit * size + limits.smallest)
-            error[np.int64(row) - begin] = size
-            is_finite &= abs(q[row]) + size < np.inf
-            above, best = max(above, q[row] + size), max(best, q[row])
+            gain = (reward[row] - rest * value) + (discount * total - rest * further)
+            roundings = np.float64(end - indptr[row]) + _FURTHER_ROUNDINGS
+            size = roundings * (UNIT_ROUNDOFF * (abs(reward[row]) + 4.0 * largest) + SMALLEST)
+            if not -np.inf < gain < -size:
+                size, k = 0.0, indptr[row]
+                while k < end:
+                    size += data[k] * (abs(v[indices[k]] - value) + abs(low[indices[k]]) + abs(further))
+                    k += ONE
+                size = abs(reward[row]) + discount * size + rest * (abs(value) + abs(further))
+                size = roundings * (UNIT_ROUNDOFF * size + SMALLEST)
+                above, is_finite = max(above, gain + size), is_finite and abs(gain) + size < np.inf
+            q[row], error[row - begin] = gain, size
+            best = gain if gain > best else best
         row = begin
         while q[row] < best - tie:
-            row += 1
+            row += ONE
         choice[state] = row
         below = min(below, q[row] - error[row - begin])
     return (below, above) if is_finite else (-np.inf, np.inf)
@@ -269,13 +270,13 @@ def _find_envelope(tensor, choice, n_open, is_reversed, most, order):
 
 
 @routine
-def _evaluate(tensor, discount, limits, left, choice, order, v):
+def _evaluate(tensor, discount, left, choice, order, v):
     """Compute the values of the policy, and return the number of multiplications, or infinity if it exceeds ``left``.
 
     State reduction subtracts no probabilities (``elimination.py``).
     """
     n_open, work = _find_order(tensor, discount, choice, left, order, v)
-    if work > left or order.ptr[n_open] > limits.entries:
+    if work > left or order.ptr[n_open] > _MOST_ENTRIES:
         return np.inf
     _, indptr, indices, data, reward = tensor
     first, last, ptr = order.first, order.last, order.ptr

@@ -85,9 +85,7 @@ class _Sweeps:
             distance = np.maximum(v - self.bounds.lower, self.bounds.upper - v).max(initial=0)
             error_bound = float(np.nextafter(distance, np.inf))
         else:
-            for layer in range(mdp.n_layers):
-                choices = RowChoices(np.zeros(mdp.n_rows), rows)
-                mdp.backups.close(layer, Payment(mdp.reward, 1.0), choices, v, v.copy())
+            mdp.backups.close(0, Payment(mdp.reward, 1.0), RowChoices(np.zeros(mdp.n_rows), rows), v, v.copy())
         # A state whose value is NaN has no best row.
         rows = np.clip(rows, mdp.state_ptr[:-1], mdp.state_ptr[1:] - 1)
         values, choice = np.empty(n), np.empty(n, dtype=np.int64)

@@ -28,20 +28,13 @@ import time
 
 import numpy as np
 
-from punish_fast.mdp.arrays.policy import TIE
-from punish_fast.mdp.methods._direct_iteration import PolicyLimits, iterate_policies
+from punish_fast.mdp.methods._direct_iteration import iterate_policies
 from punish_fast.mdp.methods.totals import Total
-from punish_fast.mdp.model.process import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.model.solution import Exact, Log, Unsolved
 from punish_fast.mdp.model.stored_process import tensor_of
 
-# Limits on the MDP, and on the matrix of a policy. The eliminations take at most about 0.3 seconds.
-_MOST_STATES, _MOST_READ = 100_000, 4_000_000
-_MOST_POLICIES, _MOST_ENTRIES, _MOST_PRODUCTS = 100, 10_000_000, 1e9
-# Roundings of a gain in addition to its sum: stored probability (4), differences (3), products, and the bound.
-_FURTHER_ROUNDINGS = 16
-# Roundings of a terminal's value. They change the value of a state by no more than the value of the terminal.
-_ROUNDINGS_OF_ENDS = 3
+# Limits on the MDP, and on the number of policies.
+_MOST_STATES, _MOST_READ, _MOST_POLICIES = 100_000, 4_000_000, 100
 # Share of the tolerance that gains may use. Rounding values to one float uses the rest.
 _SHARE = 0.9
 
@@ -51,18 +44,13 @@ def solve_directly(problem: Total) -> Exact | Unsolved:
     mdp, discount, limits, begin = problem.mdp, problem.discount, problem.limits, time.perf_counter()
     if mdp.n_states > _MOST_STATES or mdp.nnz > _MOST_READ:
         return Unsolved(f"more than {_MOST_STATES:,} states or {_MOST_READ:,} entries")
-    v = np.concatenate([np.zeros(mdp.n_states), problem.payoff.end])
-    low, q, choice = np.zeros(mdp.n_columns), np.empty(mdp.n_rows), np.empty(mdp.n_states, dtype=np.int64)
-    change = _SHARE * limits.tolerance * (1 - discount)
-    most = min(_MOST_POLICIES, limits.max_sweeps), _MOST_ENTRIES, _MOST_PRODUCTS
-    constants = PolicyLimits(*most, change, _FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST, TIE)
-    n, least, largest = iterate_policies(tensor_of(mdp), discount, constants, v, low, choice, q)
+    v, choice = np.zeros(mdp.n_columns), np.empty(mdp.n_states, dtype=np.int64)
+    v[mdp.n_states :], q = problem.payoff.end, np.empty(mdp.n_rows)
+    most, change = min(_MOST_POLICIES, limits.max_sweeps), _SHARE * limits.tolerance * (1 - discount)
+    n, bound = iterate_policies(tensor_of(mdp), discount, most, change, v, choice, q)
     if n < 0:
         return Unsolved("the matrix of a policy is too large")
-    bound = max(-least, largest) / (1 - discount) * (1 + 8 * UNIT_ROUNDOFF) + float(np.abs(low).max(initial=0))
-    bound += _ROUNDINGS_OF_ENDS * UNIT_ROUNDOFF * float(np.abs(v[mdp.n_states :]).max(initial=0))
     limits.progress(n, bound)
     if not bound <= limits.tolerance:
         return Unsolved(f"error bound {bound:.1e} after policy {n}")
-    log = Log([bound], [time.perf_counter() - begin])
-    return Exact(v[: mdp.n_states], choice, bound, n, n, q, log=log)
+    return Exact(v[: mdp.n_states], choice, bound, n, n, q, log=Log([bound], [time.perf_counter() - begin]))

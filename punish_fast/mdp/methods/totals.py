@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,25 +36,36 @@ class Total:
 
     def __post_init__(self) -> None:
         """Start with the first row of each state, and decide which kinds of rungs are permitted."""
-        # Values found by sweeps, and the policy with which an elimination starts.
-        self.found = Exact(np.zeros(self.mdp.n_states), self.mdp.state_ptr[:-1], np.inf, 0)
-        self.eliminated = self.found  # Values of an elimination whose error bound is too large
-        is_discounted, is_auto = self.discount < 1, self.methods == GENERAL_METHODS
-        # Upper bound on the absolute values with a discount.
-        self.largest_value = discounted(self.mdp, self.discount, n_steps=1).largest_value if is_discounted else 0.0
-        self.is_large = self.largest_value > _LARGE_VALUE
-        self.eliminates = is_auto or self.is_large
+        # `found`: values found by sweeps, and the policy with which an elimination starts. `eliminated`: values of an
+        # elimination whose error bound is too large.
+        self.found = self.eliminated = Exact(np.zeros(self.mdp.n_states), self.mdp.state_ptr[:-1], np.inf, 0)
+        self.is_discounted, self.is_auto = self.discount < 1, self.methods == GENERAL_METHODS
         # With a discount, half of the tolerance is left for ties.
-        self.goal = self.limits.tolerance / 2 if is_discounted else self.limits.tolerance
-        is_swept = not (self.skips_sweeps or self.is_large)
-        self.sweeps_policies, self.sweeps_components = is_swept and is_discounted, is_swept and not is_discounted
-        self.is_plain = self.sweeps_policies and is_auto and self.limits.initial_values is None
+        self.goal = self.limits.tolerance / 2 if self.is_discounted else self.limits.tolerance
+        is_plain = self.is_discounted and self.is_auto and not self.skips_sweeps
+        self.is_plain = is_plain and self.limits.initial_values is None
+
+    @cached_property
+    def large_value(self) -> float:
+        """Upper bound on the absolute values with a discount, or 0 if no value is too large for sweeps."""
+        largest = discounted(self.mdp, self.discount, n_steps=1).largest_value if self.is_discounted else 0.0
+        return largest if largest > _LARGE_VALUE else 0.0
+
+    @property
+    def is_swept(self) -> bool:
+        """True if sweeps are permitted."""
+        return not (self.skips_sweeps or self.large_value)
+
+    @property
+    def eliminates(self) -> bool:
+        """True if eliminations are permitted."""
+        return self.is_auto or self.large_value > 0
 
     @property
     def failure(self) -> SolveError:
         """Error if all rungs fail."""
-        if self.is_large:
-            return SolveError(f"reward: values can reach {self.largest_value:g}, too large for this MDP")
+        if self.large_value:
+            return SolveError(f"reward: values can reach {self.large_value:g}, too large for this MDP")
         told = f"{self.limits.max_sweeps:,} sweeps"
         if self.discount < 1:
             told = f"{told} leave an error bound of {self.found.error_bound:.1e}"

@@ -123,7 +123,7 @@ def limits_of(tolerance: float, given: SolverLimits, stage: str = "solve") -> So
         raise TypeError(f"{min(unknown)}: unknown argument; the optional limits are {known}")
     progress, seconds = given.get("progress"), given.get("max_seconds", math.inf)
     told: dict[str, Any] = {**given, "progress": keep_quiet if progress is None else partial(progress, stage)}
-    return SolverOptions(check_options(tolerance=tolerance)[1], **told, deadline=time.monotonic() + as_float(seconds))
+    return SolverOptions(tolerance_of(tolerance), **told, deadline=time.monotonic() + as_float(seconds))
 
 
 def quiet(limits: SolverOptions, tolerance: float, max_sweeps: int | None = None) -> SolverOptions:
@@ -137,13 +137,13 @@ def check_options(
     tolerance: float = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
     objective: str = "discounted",
-) -> tuple[float | None, float]:
-    """Check options of `solve` and their combination. Return the discount and the tolerance as floats."""
+) -> float | None:
+    """Check options of `solve` and their combination. Return the discount as a float."""
     others = "; other objectives are functions, such as average_reward, or texts for NamedProcess.solve"
     for option, value, allowed, more in (("objective", objective, OBJECTIVES, others), ("method", method, METHODS, "")):
         if value not in allowed:
             raise SolveError(f"{option}: {shown(value)} is not allowed; it must be one of {', '.join(allowed)}{more}")
-    discount, bound = None if discount is None else discount_of(discount), as_float(tolerance)
+    discount = None if discount is None else discount_of(discount)
     if objective == "reach-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective reach-probability, which has none")
     if objective == "reach-probability" and method not in ("auto", LAYERED):
@@ -152,10 +152,18 @@ def check_options(
         raise SolveError(f"method: {method} needs a discount below 1; without one, use auto or {LAYERED}")
     if method in GENERAL_METHODS and sweeps is not None:
         raise SolveError(f"sweeps: not allowed with {method}; use auto, {LAYERED} or {JACOBI}")
-    check_allowed(0 < bound < math.inf, SolveError, "tolerance", shown(tolerance), "a number above 0")
+    tolerance_of(tolerance)
     if sweeps is not None:
         check_whole("sweeps", sweeps, most=MAX_SWEEPS)
-    return discount, bound
+    return discount
+
+
+def tolerance_of(given: Any) -> float:
+    """Convert a tolerance, a positive number of any type, to float."""
+    tolerance = as_float(given)
+    if not 0 < tolerance < math.inf:
+        raise SolveError(f"tolerance: {shown(given)} is not allowed; it must be a number above 0")
+    return tolerance
 
 
 def discount_of(given: Any) -> float:
@@ -165,7 +173,8 @@ def discount_of(given: Any) -> float:
         SolveError: If the discount is not a number from 0 to 1, or is below 1 but rounds to 1.
     """
     discount = as_float(given)
-    check_allowed(0 <= discount <= 1 and given >= 0, SolveError, "discount", shown(given), "a number from 0 to 1")
+    if not (0 <= discount <= 1 and given >= 0):
+        raise SolveError(f"discount: {shown(given)} is not allowed; it must be a number from 0 to 1")
     if discount == 1 and given != 1:
         raise SolveError(f"discount: {shown(given)} rounds to 1; it must be 1 or at most 1 - 2**-53")
     return discount

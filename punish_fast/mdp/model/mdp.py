@@ -19,7 +19,7 @@ from punish_fast.mdp.model.process import NonzeroCount
 from punish_fast.mdp.model.results import row_probabilities
 from punish_fast.mdp.model.stored_process import StoredProcess
 from punish_fast.mdp.model.validation import check_process, check_rows
-from punish_fast.runtime.errors import check_allowed, shown
+from punish_fast.runtime.errors import shown
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import for_chunks
 from punish_fast.runtime.results import html_table
@@ -401,7 +401,8 @@ def check_arrays(mdp: object, maximize: object = True) -> None:
     if not isinstance(mdp, MDP):
         ways = "build(space), MDP.from_dense(P, R), MDP.from_scipy, MDP.from_function, MDP.from_gymnasium or from_rows"
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as {ways}")
-    check_allowed(isinstance(maximize, bool | np.bool_), SolveError, "maximize", shown(maximize), "True or False")
+    if not isinstance(maximize, bool | np.bool_):
+        raise SolveError(f"maximize: {shown(maximize)} is not allowed; it must be True or False")
     check_process(mdp)
 
 

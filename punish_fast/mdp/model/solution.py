@@ -40,7 +40,7 @@ class Payoff(NamedTuple):
     scale: float = 0.0  # ties are relative to the largest value or, if larger, to this scale
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Exact:
     """Optimal values and a policy, with an error bound."""
 

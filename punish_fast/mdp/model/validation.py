@@ -24,8 +24,7 @@ def check_process(mdp: StoredProcess) -> None:
     if n_rows > _MOST_ROWS:
         raise ModelError(f"indptr: {n_rows:,} rows; the maximum is {_MOST_ROWS:,}")
     _check_array("terminal_reward", mdp.terminal_reward, np.float64)
-    ends = np.zeros(0) if mdp.terminal_value is None else mdp.terminal_value
-    if mdp.terminal_value is not None:
+    if (ends := mdp.terminal_value) is not None:
         _check_array("terminal_value", ends, np.float64, len(mdp.terminal_reward))
         if len(both := np.flatnonzero((ends != 0) & (mdp.terminal_reward != 0))):
             value, reward = ends[both[0]], mdp.terminal_reward[both[0]]
@@ -42,7 +41,7 @@ def check_process(mdp: StoredProcess) -> None:
     if mdp.n_layers < 1:
         raise ModelError("layer_ptr: there is no layer")
     for name, paid in (("reward", mdp.reward), ("terminal_reward", mdp.terminal_reward), ("terminal_value", ends)):
-        if not np.isfinite(paid).all():
+        if paid is not None and not np.isfinite(paid).all():
             k = int(np.isfinite(paid).argmin())
             place = _name_of(mdp)(k) if name == "reward" else f"terminal {k}"
             raise ModelError(f"{name}: {place} has {paid[k]}; it must be a finite number")
@@ -55,7 +54,8 @@ def check_process(mdp: StoredProcess) -> None:
 
 
 def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = None) -> None:
-    refuse_mask(name, array, ModelError)
+    if type(array) is not np.ndarray:
+        refuse_mask(name, array, ModelError)
     if array.ndim != 1 or array.dtype != dtype:
         raise ModelError(f"{name}: {array.dtype} {array.shape}; it must be {np.dtype(dtype)} in one dimension")
     if length is not None and len(array) != length:

@@ -95,7 +95,7 @@ def solve(
         array([2.])
     """
     paid: Any = _checked(mdp, maximize)
-    discount, _ = options.check_options(discount, method, tolerance, sweeps, objective)
+    discount = options.check_options(discount, method, sweeps=sweeps, objective=objective)
     if method in options.GENERAL_METHODS and not isinstance(mdp, MDP):
         raise SolveError(f"method: {method} needs stored transitions; use auto, {options.LAYERED} or {options.JACOBI}")
     within = options.limits_of(tolerance, limits)

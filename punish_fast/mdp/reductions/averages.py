@@ -47,7 +47,7 @@ class Averages(NamedTuple):
     between: SolverOptions  # limits of solvers between end components
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class GainsAndBias(Exact):
     """Maximum average rewards as values, and the bias of the policy."""
 

@@ -35,7 +35,8 @@ def solve_in_one_layer(climb: Climb, problem: Layers) -> Exact:
     payoff = problem.payoff_of(mdp)
     if problem.discount < 1:
         methods = (problem.method,) if problem.method in GENERAL_METHODS else GENERAL_METHODS
-        limits = replace(limits, initial_values=problem.initial_values if problem.is_flat else None)
+        if problem.is_flat and problem.initial_values is not None:
+            limits = replace(limits, initial_values=problem.initial_values)
         found = _discounted(climb, Total(mdp, payoff, limits, problem.discount, methods))
     elif problem.objective == "reach-probability":
         goal = np.append(np.zeros(mdp.n_states, dtype=bool), payoff.end > 0)
