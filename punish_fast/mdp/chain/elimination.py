@@ -23,6 +23,7 @@ are eliminated in a dense matrix.
 
 from __future__ import annotations
 
+import time
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -98,8 +99,8 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
     return EliminationOrder(state, position, first, first[1:] - remaining, begin, end, later, total)
 
 
-# Maximum number of operations. They take about half a minute.
-_MOST_OPERATIONS = 1e10
+# Maximum number of operations, and number of operations per second.
+_MOST_OPERATIONS, _SPEED = 1e10, 3e8
 # Number of states in a dense matrix that are eliminated together, and number of other states between two checks of the
 # time.
 _PANEL, _SLICE = 64, 1024
@@ -115,14 +116,14 @@ class Elimination:
         """Factorize a chain, CSR ``[n_states, n_columns]``.
 
         The elimination order of ``before`` is reused if both chains have the same sparsity pattern. The limits of
-        ``before`` replace ``limits``. Their deadline is not checked while the states are ordered.
+        ``before`` replace ``limits``.
         """
         self._limits: SolverOptions = before._limits if before else limits
         chain = sparse.csr_array(chain, copy=True)
         chain.eliminate_zeros()
         self._pattern = chain.indptr, chain.indices
         is_same = before and all(map(np.array_equal, self._pattern, before._pattern))
-        order = before._order if before and is_same else minimum_degree(*_neighbors(chain), _MOST_OPERATIONS)
+        order = before._order if before and is_same else minimum_degree(*_neighbors(chain), affordable(self._limits))
         self._order: EliminationOrder | None = order
         # False if the factors exceed 3e7 entries or 1e10 operations, or after the deadline.
         self.is_affordable = order is not None
@@ -138,9 +139,8 @@ class Elimination:
         self._leak = np.zeros(n)  # probability of leaving the component when a position is eliminated
         lists, matrices, pivot = (order.begin, order.end, order.later), np.empty(dense_ptr[-1]), np.zeros(n)
         self._reduced = ReducedChain(*lists, into, onto, pivot)
-        owners = np.empty(len(order.later), dtype=np.int32), np.empty(len(order.later), dtype=np.int64)
-        self.nnz = 2 * len(order.later)
-        earlier = np.zeros(n + 2, dtype=np.int64), *owners
+        self.nnz = 2 * len(into)
+        earlier = np.zeros(n + 2, dtype=np.int64), np.empty(len(into), np.int32), np.empty(len(into), np.int64)
         _elimination.transpose_later(*lists, *earlier)
         with np.errstate(all="ignore"):
             args = earlier, self._leak, np.zeros(n), dense_ptr, matrices
@@ -237,6 +237,11 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
     order = np.argsort(label, kind="stable")
     runs = np.split(order, np.cumsum(np.bincount(label))[:-1])
     return [states for states, closed in zip(runs, is_closed, strict=True) if closed]
+
+
+def affordable(limits: SolverOptions) -> float:
+    """Return the maximum number of operations: 1e10, or fewer if the deadline does not leave enough time."""
+    return min(_MOST_OPERATIONS, _SPEED * (limits.deadline - time.monotonic()))
 
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.mdp.arrays.policy import TIE
-from punish_fast.mdp.chain.elimination import operations
+from punish_fast.mdp.chain.elimination import affordable, operations
 from punish_fast.mdp.chain.stationary import LARGEST_SHARE, stationary_weights
 from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
@@ -192,7 +192,7 @@ def improve_gains(problem: Gains) -> Exact | Unsolved:
     limits, wide = problem.limits, problem.is_wide(problem.limits.tolerance, 0.0)
 
     def improved(mdp: MDP, component: np.ndarray, now: Bracket) -> Bracket | None:
-        if operations(mdp) == np.inf:
+        if operations(mdp, affordable(limits)) == np.inf:
             return None
         return _bracket(mdp, component, bias_of_best(mdp, component, now.choice, limits), limits.tolerance)
 

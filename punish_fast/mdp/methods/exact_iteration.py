@@ -191,7 +191,7 @@ def use_decimals(problem: Total) -> Exact | Unsolved:
     rows, choice = Rows.of(problem.mdp, problem.payoff.row, problem.discount), problem.found.choice
     outcome: Exact | Unsolved = Unsolved("the process is too large or its episodes are too long")
     for factor in (1, 2):
-        elimination = Elimination(rows.taken(choice).matrix)
+        elimination = Elimination(rows.taken(choice).matrix, limits=problem.limits)
         size = elimination.nnz + problem.mdp.nnz
         if not elimination.is_affordable or _LEAST_DIGITS * size > _MOST_DIGITS:
             break

@@ -53,8 +53,8 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, limits: So
         rows, ends = Rows.of(mdp, mdp.reward, goes_on), order[begins]
         for _ in range(most_rounds):
             if goes_on == 1:
-                choice, ends = _with_one_class(rows, graph, component, choice)
-            h = _evaluated(rows, component, choice, ends)
+                choice, ends = _with_one_class(rows, graph, component, choice, limits)
+            h = _evaluated(rows.taken(choice), component, ends, limits)
             gain, error = rows.gains(h)
             best = rows.best(gain - error)
             # In states that the chain rarely leaves, errors of the bias may exceed the error bounds of the gains.
@@ -76,7 +76,7 @@ def groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _with_one_class(
-    rows: Rows, graph: TransitionGraph, component: np.ndarray, choice: np.ndarray
+    rows: Rows, graph: TransitionGraph, component: np.ndarray, choice: np.ndarray, limits: SolverOptions
 ) -> tuple[np.ndarray, np.ndarray]:
     """Change a policy so that all states lead to the best recurrent class of their component.
 
@@ -88,7 +88,7 @@ def _with_one_class(
     is_single = np.bincount(component[ends]) == 1
     if is_single.all():
         return choice, ends[np.argsort(component[ends])]
-    elimination = _until(chain, ends)
+    elimination = _until(chain, ends, limits)
     gains = elimination.solve(rows.reward[choice])[ends] / elimination.solve(np.ones(len(choice)))[ends]
     best_first = np.lexsort((-np.nan_to_num(gains, nan=-np.inf), component[ends]))
     best = best_first[np.unique(component[ends][best_first], return_index=True)[1]]
@@ -97,21 +97,20 @@ def _with_one_class(
     return np.where(into, choice, graph.may_reach(into).row), ends[best]
 
 
-def _until(chain: Any, ends: np.ndarray) -> Elimination:
+def _until(chain: Any, ends: np.ndarray, limits: SolverOptions) -> Elimination:
     """Eliminate a chain that stops when it next reaches a state of ``ends`` or restarts."""
     n, n_columns = chain.shape
     indices = np.where(marks_at(n_columns, ends)[chain.indices], n, chain.indices)
-    return Elimination(sparse.csr_array((chain.data, indices, chain.indptr), shape=(n, max(n_columns, n + 1))))
+    chain = sparse.csr_array((chain.data, indices, chain.indptr), shape=(n, max(n_columns, n + 1)))
+    return Elimination(chain, limits=limits)
 
 
-def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.ndarray) -> Double:
+def _evaluated(taken: Rows, component: np.ndarray, ends: np.ndarray, limits: SolverOptions) -> Double:
     """Return the bias of a policy with one recurrent class per component. It is 0 in ``ends``, one state per class."""
-    taken = rows.taken(choice)
-    elimination = _until(taken.matrix, ends)
-    steps = elimination.solve(np.ones(len(choice)))
+    elimination = _until(taken.matrix, ends, limits)
+    steps = elimination.solve(np.ones(len(component)))
     # Start from zero, because the bias of another policy can be so large that corrections to it have no correct digit.
-    n = rows.matrix.shape[1]
-    gain, h = np.zeros(len(choice)), Double(np.zeros(n), np.zeros(n))
+    gain, h = np.zeros(len(component)), Double(*np.zeros((2, taken.matrix.shape[1])))
     for _ in range(h.refinements):
         local, error = taken.gains(h)
         missing = local - gain

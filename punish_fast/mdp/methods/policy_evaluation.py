@@ -40,7 +40,7 @@ import numpy as np
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.chain.elimination import operations
 from punish_fast.mdp.methods.totals import Total, least_bound
-from punish_fast.mdp.model.limits import GENERAL_METHODS
+from punish_fast.mdp.model.limits import GENERAL_METHODS, SolverOptions
 from punish_fast.mdp.model.solution import Exact, Log, Unsolved
 
 # An evaluation reduces the span of changes (sweeps) or the residual (Krylov method) by these factors.
@@ -59,8 +59,8 @@ _CONTENT = 1.0
 _LEAST_RATE, _HOPE = 0.001, 1.1
 
 
-def _sweep(point: Improvement, limit: int) -> float:
-    """Sweep over the rows of the greedy policy until the span of the changes is small, at most ``limit`` times.
+def _sweep(point: Improvement, steps: "PolicyEvaluations", limits: SolverOptions) -> float:
+    """Sweep over the rows of the greedy policy until the span of the changes is small or a limit is reached.
 
     Return the reduction of the span since the last backup, in decimal digits.
     """
@@ -68,17 +68,17 @@ def _sweep(point: Improvement, limit: int) -> float:
     chain = point.greedy_chain()
     goal = max(_FORCING * point.bound.span, point.goal_of_changes)
     v, out = point.v, point.v.copy()
-    for _ in range(limit):
+    for _ in range(steps.limit_of(point)):
         low, high = point.with_terminals(*chain.back_up(v, out))
         v, out = out, v
         point.work += chain.nnz
-        if high - low <= goal:
+        if high - low <= goal or limits.is_over:
             break
     point.v = v
     return _digits_lost(point.bound.span, high - low)
 
 
-def _correct(point: Improvement) -> float:
+def _correct(point: Improvement, limits: SolverOptions) -> float:
     """Correct the values by BiCGSTAB until the residual of the greedy policy is small, in at most 50 steps.
 
     Return the reduction of the residual, in decimal digits. Values do not change if the residual does not decrease.
@@ -90,7 +90,7 @@ def _correct(point: Improvement) -> float:
     shadow = backed_up[:n] - point.v[:n]
     x, r, direction = np.zeros(n), shadow.copy(), shadow.copy()
     rho = _product(shadow, r)
-    while n_steps < _MOST_STEPS and np.abs(r).max(initial=0) > goal and rho != 0:
+    while n_steps < _MOST_STEPS and np.abs(r).max(initial=0) > goal and rho != 0 and not limits.is_over:
         n_steps += 1
         far = chain.relaxed(direction)
         image = far[:n] - chain.discounted_successors(far)
@@ -179,7 +179,7 @@ def evaluate_policies(problem: Total, is_further: bool = False) -> Exact | Unsol
         begin = time.perf_counter()
         if point.bound is not None and n_stalled < patience:
             name, work = max(steps.rate, key=steps.rate.__getitem__), point.work
-            digits = _correct(point) if name == GENERAL_METHODS[1] else _sweep(point, steps.limit_of(point))
+            digits = _correct(point, limits) if name == GENERAL_METHODS[1] else _sweep(point, steps, limits)
             steps.record(name, digits * mdp.nnz / max(point.work - work, 1))
             point.clip()
         point.improve()
