@@ -57,7 +57,7 @@ TOPICS = (
         GAMES,
         "Rules of TapnSwap, tic-tac-toe, Connect Four, Incan Gold and Gwent Lite, for single games and for many "
         "simultaneous games.",
-        "make_game Game RunningGames Event GameError",
+        "make_game Game RunningGames Event RetrogradeOracle MoveValue GameError",
     ),
     Topic(
         "environments",

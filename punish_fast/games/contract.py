@@ -520,12 +520,19 @@ def numbers_of(game: Game, actions: Sequence[int]) -> list[int]:
 
 
 class MoveValue(NamedTuple):
-    """Value of an action under perfect play."""
+    """Value of an action under perfect play.
+
+    Attributes:
+        action: The action.
+        value: 1 if the player who takes the action wins, 0 for a draw, -1 if this player loses.
+        plies: Number of actions to the end, including this action, or None if unknown or the value is 0.
+        is_best: True if no other action is better.
+    """
 
     action: int
-    value: int  # 1 if the player who takes the action wins, 0 for a draw, -1 if this player loses.
-    plies: int | None  # Number of actions to the end, including this action, or None if unknown or the value is 0.
-    is_best: bool  # True if no other action is better.
+    value: int
+    plies: int | None
+    is_best: bool
 
 
 class Oracle(Protocol):

@@ -134,14 +134,40 @@ def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
 
 
 class RetrogradeOracle(Oracle):
-    """Oracle of a game whose positions can be enumerated."""
+    """Perfect play in a game whose positions can be enumerated.
+
+    The oracle solves the game on first use.
+    """
 
     def __init__(self, game: Game, origin: Any = None) -> None:
-        """Store the game and the state from which positions are enumerated, by default the initial state."""
+        """Store the game.
+
+        Args:
+            game: The game, for two players and without hidden information.
+            origin: State from which positions are enumerated, by default the initial state.
+
+        Examples:
+            >>> from punish_fast.games import RetrogradeOracle, make_game
+            >>> RetrogradeOracle(make_game("tictactoe")).n_positions
+            765
+        """
         self.game, self._origin = game, origin
 
     def reaching(self, state: Any) -> RetrogradeOracle:
-        """Return an oracle for all positions that are reachable from a state."""
+        """Return an oracle for all positions that are reachable from a state.
+
+        Args:
+            state: State of the game.
+
+        Returns:
+            The oracle.
+
+        Examples:
+            >>> from punish_fast.games import RetrogradeOracle, make_game
+            >>> game = make_game("tictactoe")
+            >>> RetrogradeOracle(game).reaching(game.apply(game.initial(), 0)).n_positions < 765
+            True
+        """
         return RetrogradeOracle(self.game, state)
 
     @cached_property
@@ -155,11 +181,29 @@ class RetrogradeOracle(Oracle):
         return len(self.perfect.positions)
 
     def open(self) -> None:
-        """Solve the game."""
+        """Solve the game.
+
+        Examples:
+            >>> from punish_fast.games import RetrogradeOracle, make_game
+            >>> RetrogradeOracle(make_game("tictactoe")).open()
+        """
         _ = self.perfect.best_rows
 
     def move_values(self, state: Any) -> list[MoveValue]:
-        """Return the value of each action of a state, in the order of ``game.actions``."""
+        """Return the value of each action of a state.
+
+        Args:
+            state: State of the game, not terminal.
+
+        Returns:
+            Values in the order of ``game.actions``.
+
+        Examples:
+            >>> from punish_fast.games import RetrogradeOracle, make_game
+            >>> game = make_game("tictactoe")
+            >>> RetrogradeOracle(game).move_values(game.initial())[0]
+            MoveValue(action=0, value=0, plies=None, is_best=True)
+        """
         perfect, rows = self.perfect, self.perfect.positions.rows_of(state)
         values, ranks = perfect.row_values[rows].tolist(), perfect.ranks[rows].tolist()
         away = perfect.distance[perfect.positions.after[rows]].tolist()
@@ -169,7 +213,22 @@ class RetrogradeOracle(Oracle):
         ]
 
     def best_action(self, state: Any) -> int:
-        """Return the action of a state that corresponds to the first best row of the state's position."""
+        """Return the first best action of a state.
+
+        The order of actions is that of the position, which several symmetric states can share.
+
+        Args:
+            state: State of the game, not terminal.
+
+        Returns:
+            The action.
+
+        Examples:
+            >>> from punish_fast.games import RetrogradeOracle, make_game
+            >>> game = make_game("tictactoe")
+            >>> RetrogradeOracle(game).best_action(game.initial())
+            0
+        """
         positions = self.perfect.positions
         row = int(self.perfect.best_rows[positions.find(state)])
         return int(self.game.actions(state)[positions.rows_of(state).index(row)])
