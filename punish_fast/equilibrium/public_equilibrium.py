@@ -15,6 +15,7 @@ round, so several rounds are better than one.
 """
 
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 
@@ -299,7 +300,9 @@ class _Seat(Equilibrium):
 
     def begin(self, partner: "_Seat") -> None:
         """Set the player of the other seat, or the same object if both seats have the same strategy."""
-        self._whole.learn_measure(lambda: partner.next_policy)
+        # A strong reference would form a cycle, which keeps the tables in memory until a garbage collection.
+        other = proxy(partner)
+        self._whole.learn_measure(lambda: other.next_policy)
 
     def _begin(self) -> RegretIteration:
         graph, (dealt, response_dealt) = self.graph, self._dealt

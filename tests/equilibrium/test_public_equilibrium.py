@@ -1,5 +1,6 @@
 """Strategies that remember public states: training, and proven bounds on their exploitability."""
 
+import gc
 from fractions import Fraction
 from functools import cache
 
@@ -74,6 +75,17 @@ def test_learning_has_the_same_bits_for_every_thread_count():
     set_threads(2)
     assert found[0] == found[1]
     assert len(set(found[0])) == len(learner.graph.public)
+
+
+def test_learning_frees_its_tables():
+    learner = remembering(KEEPING, 3)
+    gc.collect()
+    gc.disable()
+    try:
+        learner.learn_all(20)
+        assert not any(type(each).__name__ == "_Seat" for each in gc.get_objects())
+    finally:
+        gc.enable()
 
 
 def test_likely_public_states_are_the_most_visited():
