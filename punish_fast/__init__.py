@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from punish_fast.equilibrium.exploitation.best_response import Exploiter, best_response
     from punish_fast.equilibrium.exploitation.bracket import BracketResult, bracket
     from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium, likely_public_states
+    from punish_fast.equilibrium.resolving import PublicMeasure, Resolver
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.mdp.conversion.objective_text import NamedProcess
     from punish_fast.mdp.model.comparison import compare_solutions
@@ -78,8 +79,8 @@ __all__ += ["BotView", "Counts", "Player", "PolicyPlayer", "count_choices", "par
 __all__ += ["policy_of_table", "table_of_policy", "to_finer_model", "uniform_policy"]
 # Duels, best responses and equilibria
 __all__ += ["BracketResult", "Duel", "Equilibrium", "Exploiter", "GameBatch", "GameGraph", "PublicEquilibrium"]
-__all__ += ["PublicPolicy", "PublicStates", "SimulationResult", "Standing", "Tournament", "best_response", "bracket"]
-__all__ += ["head_to_head", "likely_public_states", "rank", "round_robin", "simulate"]
+__all__ += ["PublicMeasure", "PublicPolicy", "PublicStates", "Resolver", "SimulationResult", "Standing", "Tournament"]
+__all__ += ["best_response", "bracket", "head_to_head", "likely_public_states", "rank", "round_robin", "simulate"]
 # Files
 __all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]
 __all__ += ["export_punish_umb", "import_notebook", "import_umb", "load", "save", "save_policy", "to_frame"]

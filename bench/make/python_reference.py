@@ -49,7 +49,8 @@ TOPICS = (
         GAME,
         "Exact and simulated results of duels, the strongest opponents of a policy, and approximate equilibria.",
         "GameGraph head_to_head Duel simulate SimulationResult round_robin Tournament rank Standing best_response "
-        "Exploiter bracket BracketResult Equilibrium PublicStates likely_public_states PublicPolicy PublicEquilibrium",
+        "Exploiter bracket BracketResult Equilibrium PublicStates likely_public_states PublicPolicy PublicEquilibrium "
+        "Resolver PublicMeasure",
     ),
     Topic(
         "other-games",

@@ -4,11 +4,12 @@
 The kernels can be compiled without enumerating states (`GRAPH`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from punish_fast.duel import _best_response, _graph, _passes
+from punish_fast.duel._decks import Draws
 from punish_fast.duel._graph import Redeal
 from punish_fast.duel._passes import Parts
 from punish_fast.duel.dealer import DEALS, Dealer, list_decks, tabulate_draws
@@ -86,6 +87,7 @@ class GameGraph(Outline, LayeredGraph):
             these rows.
         action: uint8 ``[n_rows]``, two-digit action code of each row in ``space``.
         public: Public states that divide the nodes.
+        node_keys: int64 ``[n_nodes]``, key of each node (`redeal_of`), ascending.
         node_public: int64 ``[n_nodes]``, index of each node's public state. 0 stands for all other public states.
     """
 
@@ -117,8 +119,8 @@ class GameGraph(Outline, LayeredGraph):
         self.state_ptr = self.space.state_ptr[: len(self.full.ptr)]
         self.action = self.space.action
         self.public = PublicStates() if public is None else public
-        keys, self.node_public = self._fill()
-        self.redeal = redeal_of(self, keys)
+        self.node_keys, self.node_public = self._fill()
+        self.redeal = self._redeal()
 
     def __repr__(self) -> str:
         return f"GameGraph({self.space!r}, {self.n_full:,} full states)"
@@ -267,7 +269,11 @@ class GameGraph(Outline, LayeredGraph):
         return out
 
     def propagate_reach(
-        self, own_policy: np.ndarray, enemy_policy: np.ndarray, reach: np.ndarray
+        self,
+        own_policy: np.ndarray,
+        enemy_policy: np.ndarray,
+        reach: np.ndarray,
+        draws: Sequence[Draws] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Propagate reach probabilities forward through a measure.
 
@@ -276,6 +282,8 @@ class GameGraph(Outline, LayeredGraph):
             enemy_policy: Enemy's policy, float64 ``[n_rows]``.
             reach: float64 ``[n_full]``, reach probabilities of the full states in the first breath. Entries of later
                 breaths are overwritten.
+            draws: Draws for feints in each breath, for example without draws that contradict observations. By default,
+                all draws.
 
         Returns:
             Reach probability of each node, float64 ``[n_nodes]``, and probabilities of a win and of a loss in each
@@ -294,8 +302,9 @@ class GameGraph(Outline, LayeredGraph):
         """
         n_breaths = self.n_breaths
         ends = np.zeros((n_breaths, 2))
-        args = (self.full, self.draws, (self.state_ptr, self.action), (own_policy, enemy_policy), reach)
         for number in range(n_breaths):
+            drawn = self.draws if draws is None else draws[number]
+            args = (self.full, drawn, (self.state_ptr, self.action), (own_policy, enemy_policy), reach)
             parts, targets = self.parts[number], self.targets_of(number)
             out = np.zeros(self.room_after(number))
             ended = np.zeros((len(parts.buffer), 2))
@@ -411,6 +420,9 @@ class GameGraph(Outline, LayeredGraph):
         slot[keys] = self.n_full + node.reshape(-1)
         self._number_nodes(nodes.shape[1], slot)
         return nodes[0], nodes[1]
+
+    def _redeal(self) -> Redeal:
+        return redeal_of(self, self.node_keys)
 
     def _number_nodes(self, n_nodes: int, slot: np.ndarray) -> None:
         win = self.n_full + n_nodes

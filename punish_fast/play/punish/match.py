@@ -19,6 +19,8 @@ from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.duel.dealer import DEALS
 from punish_fast.duel.graph import DuelError, Policy
 from punish_fast.duel.public_states import PublicPolicy, PublicStates
+from punish_fast.equilibrium.measure_graph import Play
+from punish_fast.equilibrium.resolving import PublicMeasure, Resolver
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Heal, Reshuffle, Reveal
 from punish_fast.play.game_data import GameData, View, five, unseen_cards
 from punish_fast.play.session import PlaySession, SessionPlayer, UndoError
@@ -53,13 +55,14 @@ class PunishMatch:
     Attributes:
         seed: Random seed, 0 to 2^64 - 1.
         choice_seed: Random seed of the agents' choices.
+        measures: Public information about all measures, from the point of view of seat 0.
     """
 
     def __init__(self, data: GameData, seed: int, game: int = 0, choice_seed: int | None = None) -> None:
         self.data = data
         self.seed, self.game = seed, game
         self.choice_seed = seed if choice_seed is None else choice_seed
-        self.measure = 0
+        self.measures: list[PublicMeasure] = []
         self.breaths: list[Breath] = []
         rules = data.space.rules
         self._rules = rules
@@ -77,6 +80,11 @@ class PunishMatch:
         """Both seats. Empty if the game is over."""
         return (0, 1) if self._is_on else ()
 
+    @property
+    def measure(self) -> int:
+        """Number of the current measure, from 1."""
+        return len(self.measures)
+
     def begin(self) -> list[Event]:
         """Deal the first hands, and return the deal."""
         self._is_on = True
@@ -92,10 +100,13 @@ class PunishMatch:
             return ()
         return tuple(self.data.space.action[self._rows(seat)].tolist())
 
-    def draw_choice(self, seat: int, policy: Policy) -> int:
-        """Sample an action for a seat from ``policy``, float64 ``[n_rows]`` or a `PublicPolicy`."""
-        policy = policy[self._public_index(seat, policy.states)] if isinstance(policy, PublicPolicy) else policy
-        weight = policy[self._rows(seat)]
+    def draw_choice(self, seat: int, policy: Policy | Resolver) -> int:
+        """Sample an action for a seat from ``policy``: float64 ``[n_rows]``, a `PublicPolicy` or a `Resolver`."""
+        if isinstance(policy, Resolver):
+            weight = policy.weights([measure.seen_by(seat) for measure in self.measures], self._states[seat])
+        else:
+            policy = policy[self._public_index(seat, policy.states)] if isinstance(policy, PublicPolicy) else policy
+            weight = policy[self._rows(seat)]
         n, threshold = len(weight), np.empty(len(weight), dtype=np.uint32)
         _simulator.fill_thresholds(0, 1, np.array([0, n]), weight, threshold)
         chosen = _simulator.draw_choice(self._numbers(self.choice_seed), seat, threshold, 0, n)
@@ -112,6 +123,8 @@ class PunishMatch:
         views = split_digits(np.array(self.breaths[-1].states))
         played = play_breaths(self._rules, views, np.array([both, both[::-1]]), np.array([drawn, drawn[::-1]]))
         self._remember(picks_of(np.array(both)).tolist(), drawn)
+        revealed, plays = self.measures[-1]
+        self.measures[-1] = PublicMeasure(revealed, (*plays, Play(*both, *drawn)))
         own, enemy = played.resolved[0].tolist()
         own_drawn, enemy_drawn = (None if card == NOTHING else card for card in drawn)
         hp = played.hp[0].tolist()
@@ -156,7 +169,8 @@ class PunishMatch:
             for seat, state in enumerate(self._states)
         ]
         self._memories = [self.data.space.places.dealt[hand, dealt.revealed] for hand in (dealt.own, dealt.enemy)]
-        self._deck, self.measure = dealt.deck, self.measure + 1
+        self._deck = dealt.deck
+        self.measures.append(PublicMeasure(revealed))
         return Deal(self.measure, hands, revealed, int(self.data.draws.copies[self._deck].sum()))
 
     def _draw(self, feints: tuple[bool, bool], numbers: tuple[int, int, np.uint64]) -> tuple[int, int]:

@@ -1,0 +1,319 @@
+"""Play that solves every measure again, from exact ranges and with the values of a blueprint after the measure.
+
+A blueprint is a strategy for the whole game. At each deal, a `Resolver` solves a game of one measure
+(``equilibrium.measure_graph.py``). It begins with the *ranges*: the joint probability of both hands and the deck, given
+everything that both players have seen since the beginning of the game. It ends in the nodes after the measure, with the
+win probabilities of the blueprint against itself. Both players learn by predictive regret matching+
+(``_regret_matching.py``) against each other, under the information model ``memory``. The average strategy is played.
+This method is known as depth-limited resolving (M. Moravčík et al., "DeepStack: Expert-Level Artificial Intelligence in
+Heads-Up No-Limit Poker", Science 356, 2017).
+
+Ranges follow from the solutions of earlier measures by Bayes' rule. The enemy might not play these solutions, so a
+tremble gives every legal action of the enemy a positive probability. A player remembers who played which cards in this
+measure, and earlier measures determine the ranges. Within a measure, players forget only the order of the cards and
+which cards they kept.
+
+*Safe* resolving (N. Burch, M. Johanson and M. Bowling, "Solving Imperfect Information Games Using Decomposition", AAAI
+2014) does not trust the enemy's range. After the deal, the enemy chooses between the measure and the value that the
+same hand has under the blueprint. The player therefore learns a strategy that leaves no hand of the enemy, as far as
+possible, better off than the blueprint does. Plain resolving is better against enemies whose ranges are as expected.
+
+Nothing is proved about the exploitability of a resolver, because it plays no table that could be enumerated.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.duel.evaluation import head_to_head
+from punish_fast.duel.graph import GameGraph, Policy, must_be_graph
+from punish_fast.duel.layered_graph import LayeredGraph
+from punish_fast.duel.public_states import PublicPolicy
+from punish_fast.equilibrium import _regret_matching
+from punish_fast.equilibrium._reach import OTHERS
+from punish_fast.equilibrium._restricted_game import INSIDE, OUTSIDE, Marks
+from punish_fast.equilibrium.measure_graph import MeasureGraph, Play
+from punish_fast.equilibrium.regret_iteration import Reach
+from punish_fast.equilibrium.regret_minimizers import RegretMatching
+from punish_fast.equilibrium.restricted_game import RestrictedGame, restrict
+from punish_fast.punish.codes import State, split_statuses
+from punish_fast.punish.rules import Five
+from punish_fast.punish.states.space import require_memoryless
+from punish_fast.punish.strategy import policy_of, uniform_policy
+
+# Probability that the enemy plays a random legal action instead of its solution, in each breath.
+_TREMBLE = 0.01
+# Deals and states with a smaller weight are skipped. It is the smallest normal number.
+_LEAST_REACH = float(np.finfo(float).tiny)
+# Maximum number of solutions in memory. The standard rules have 35 first measures.
+_MAX_SOLUTIONS = 48
+
+
+class PublicMeasure(NamedTuple):
+    """Public information about a measure so far.
+
+    Attributes:
+        revealed: Counts of the revealed cards.
+        plays: Plays of all breaths so far.
+    """
+
+    revealed: Five
+    plays: tuple[Play, ...] = ()
+
+    def seen_by(self, seat: int) -> "PublicMeasure":
+        """Return the measure from the point of view of a seat, if this is the point of view of seat 0.
+
+        Args:
+            seat: 0 for the player, 1 for the enemy.
+
+        Returns:
+            The measure, for the enemy with both sides of each play exchanged.
+
+        Examples:
+            >>> from punish_fast import PublicMeasure
+            >>> PublicMeasure((0, 0, 0, 0, 1)).seen_by(1).revealed
+            (0, 0, 0, 0, 1)
+        """
+        return self if seat == 0 else PublicMeasure(self.revealed, tuple(play.mirrored for play in self.plays))
+
+
+class Resolver:
+    """A player that solves every measure again.
+
+    Attributes:
+        graph: Graph of the game.
+        iterations: Number of iterations for each measure.
+        is_safe: True for safe resolving.
+        values: Win probability of the blueprint against itself at each node of ``graph``, float64 ``[n_nodes]``.
+    """
+
+    def __init__(self, graph: GameGraph, blueprint: Any, iterations: int = 100, is_safe: bool = False) -> None:
+        """Evaluate the blueprint.
+
+        Args:
+            graph: Graph of the game, under ``memoryless``. It must distinguish the public states of the blueprint.
+            blueprint: Strategy for the whole game: a `PublicPolicy` or another form of a player that `head_to_head`
+                accepts.
+            iterations: Number of iterations for each measure.
+            is_safe: True for safe resolving.
+
+        Raises:
+            InformationError: If the information model of ``graph`` is not ``memoryless``.
+            PolicyError: If ``blueprint`` does not belong to the game.
+            ValueError: If the number of iterations is not positive.
+
+        Examples:
+            >>> from punish_fast import GameGraph, Resolver, StateSpace, load_rules, uniform_policy
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> resolver = Resolver(graph, uniform_policy(graph.space), iterations=50)
+            >>> resolver.iterations
+            50
+        """
+        must_be_graph(graph)
+        require_memoryless(graph.space)
+        if iterations < 1:
+            raise ValueError(f"iterations: {iterations} is not positive")
+        self.graph, self.iterations, self.is_safe = graph, iterations, is_safe
+        self._blueprint: Policy = (
+            blueprint if isinstance(blueprint, PublicPolicy) else policy_of(blueprint, graph.space)
+        )
+        self.values = head_to_head(graph, self._blueprint, self._blueprint).v[graph.nodes, 0].copy()
+        # Solution of the measure after completed measures and revealed cards.
+        self._solution = lru_cache(_MAX_SOLUTIONS)(self._solve)
+
+    def weights(self, history: Sequence[PublicMeasure], state: State) -> np.ndarray:
+        """Return the probabilities of the legal actions in a state.
+
+        Args:
+            history: All measures of the game so far, from the player's point of view. Plays of the current measure
+                end before the current breath.
+            state: Information state of the player.
+
+        Returns:
+            float64 ``[n]``, probability of each legal action in ascending order.
+
+        Examples:
+            >>> from punish_fast import GameGraph, PublicMeasure, Resolver, StateSpace, load_rules, position
+            >>> rules = load_rules("tiny")
+            >>> resolver = Resolver(GameGraph(StateSpace(rules)), "naive", iterations=50)
+            >>> history = [PublicMeasure(revealed=(0, 0, 0, 0, 1))]
+            >>> resolver.weights(history, position("rs", discard="p", rules=rules)).round(2).tolist()
+            [0.0, 0.0, 1.0, 0.0]
+        """
+        *past, current = history
+        solution = self._solution(tuple(past), current.revealed)
+        return solution.own[solution.graph.space.rows(state, tuple(current.plays))]
+
+    def _solve(self, past: tuple[PublicMeasure, ...], revealed: Five) -> "MeasureSolution":
+        graph = self.graph
+        if past:
+            before = self._solution(past[:-1], past[-1].revealed)
+            nodes = before.nodes_after(past[-1].plays)
+            dealt = graph.deal_again(nodes)
+        else:
+            dealt = graph.initial_reach
+        layer = graph.space.layers[0]
+        states = np.repeat(np.arange(layer.first[-1]), np.diff(graph.full.ptr[: layer.first[-1] + 1]))
+        blocks = np.searchsorted(layer.first, states, side="right") - 1
+        dealt = np.where((layer.piles[blocks, 1] == revealed).all(axis=1), dealt, 0.0)
+        if not dealt.any():
+            raise ValueError(f"revealed: {revealed} cannot be dealt after these measures")
+        # All possible full states have the same HP and public state.
+        status = split_statuses(graph.space.layout, layer.status[states[np.argmax(dealt)]])
+        measure = MeasureGraph(graph, revealed, (int(status.own_hp), int(status.enemy_hp)))
+        weight = measure.take_deals(dealt / dealt.sum())
+        alternative = None
+        if self.is_safe and past:
+            public = int(graph.node_public[np.argmax(nodes)])
+            alternative = measure.take_deals((dealt / dealt.sum()) * (1.0 - self._deal_values(public)))
+        return MeasureSolution(
+            measure, weight, self.values[measure.whole_nodes], self.iterations, alternative, not past
+        )
+
+    def _deal_values(self, public: int) -> np.ndarray:
+        """Return the blueprint's win probabilities after deals that follow a public state, float64 ``[n]``."""
+        graph, policies = self.graph, (self._blueprint, self._blueprint)
+        if isinstance(self._blueprint, PublicPolicy):
+            by_index = self._blueprint.by_index(graph.public)
+            policies = by_index[public], by_index[graph.public.mirror[public]]
+        v = np.zeros((graph.n_values, 2))
+        v[graph.nodes, 0], v[-2, 0] = self.values, 1.0
+        graph.back_up(*policies, v)
+        return v[: len(graph.initial_reach), 0]
+
+
+class MeasureSolution:
+    """Solution of a measure after a deal.
+
+    Attributes:
+        graph: Graph of the measure.
+        dealt: Ranges: probability of each full state in the first breath, float64 ``[n]``.
+        alternative: Win probabilities of the enemy under the blueprint, times ``dealt``, float64 ``[n]``. None if
+            resolving is not safe, or in the first measure.
+        own: Player's strategy, float64 ``[n_rows]``. It is uniform in impossible states.
+        enemy: Enemy's strategy, float64 ``[n_rows]``.
+    """
+
+    def __init__(
+        self,
+        graph: MeasureGraph,
+        dealt: np.ndarray,
+        values: np.ndarray,
+        iterations: int,
+        alternative: np.ndarray | None = None,
+        is_symmetric: bool = False,
+    ) -> None:
+        """Solve the measure.
+
+        Args:
+            graph: Graph of the measure.
+            dealt: Probability of each full state in the first breath, float64 ``[n]``.
+            values: Win probability at each node, float64 ``[n_nodes]``.
+            iterations: Number of iterations.
+            alternative: float64 ``[n]``, win probabilities of the enemy without resolving, times ``dealt``. By default,
+                plain resolving.
+            is_symmetric: True if both players have the same ranges.
+        """
+        self.graph, self.dealt, self.alternative = graph, dealt, alternative
+        mirror, theirs = graph.mirror, np.empty_like(dealt)
+        theirs[mirror] = dealt
+        game = _possible_part(graph, dealt + theirs)
+        first = game.numbers[: game.full.ptr[game.layer_ptr[1]]]
+        mirror = np.searchsorted(first, mirror[first])
+        dealt, theirs = dealt[first], theirs[first]
+        choice = _Choice(
+            game.full.enemy_row[: len(first)], dealt, alternative if alternative is None else alternative[first]
+        )
+        # Players with different HP have different information states, so one table contains both strategies.
+        seats = [_Seat(game, values) for _ in range(1 if is_symmetric or graph.hp[0] != graph.hp[1] else 2)]
+        for iteration in range(1, iterations + 1):
+            met = dealt * choice.follow
+            if len(seats) == 2:
+                seats[0].iterate(iteration, met, seats[1].strategy)
+                seats[1].iterate(iteration, theirs, seats[0].strategy)
+            else:
+                seats[0].iterate(iteration, dealt if is_symmetric else met + theirs, seats[0].strategy)
+            choice.learn(seats[-1].v[mirror])
+        policies = [uniform_policy(graph.space) for _ in seats]
+        for policy, seat in zip(policies, seats, strict=True):
+            policy[game.rows] = seat.average
+        self.own, self.enemy = policies[0], policies[-1]
+
+    def nodes_after(self, plays: tuple[Play, ...]) -> np.ndarray:
+        """Return the ranges after the measure: weights of the nodes of the whole game, float64 ``[n]``, of any sum."""
+        enemy = (1.0 - _TREMBLE) * self.enemy + _TREMBLE * uniform_policy(self.graph.space)
+        return self.graph.nodes_after_plays(self.own, enemy, self.dealt, plays)
+
+
+class _Seat:
+    """A player who learns by predictive regret matching+."""
+
+    def __init__(self, game: LayeredGraph, values: np.ndarray) -> None:
+        """Begin with a uniform strategy. ``values``, float64 ``[n_nodes]``, contains the values of the nodes."""
+        self._game, self._minimizer, self._reach = game, RegretMatching(game.state_ptr), Reach(game)
+        self.strategy = np.empty(len(self._minimizer.regret))
+        self._minimizer.play(self.strategy)
+        self.v = np.concatenate([np.zeros(game.n_full), values, [1.0, 0.0]])
+        self._state_reach = np.zeros((len(game.state_ptr) - 1, 2))
+
+    @property
+    def average(self) -> np.ndarray:
+        """Average strategy, float64 ``[n]``, by row of the game."""
+        total, ptr = self._minimizer.tables["strategy_sum"], self._game.state_ptr
+        mass = np.repeat(np.add.reduceat(total, ptr[:-1]), np.diff(ptr))
+        return np.asarray(np.divide(total, mass, out=self.strategy.copy(), where=mass > 0))
+
+    def iterate(self, iteration: int, dealt: np.ndarray, enemy: np.ndarray) -> None:
+        """Run an iteration, counted from 1, against a strategy. ``dealt``, float64 ``[n]``, contains the deals."""
+        game, strategies = self._game, (self.strategy, enemy)
+        self._reach.begin(dealt)
+        for number in range(game.n_breaths - 1):
+            self._reach.propagate(number, strategies, least=_LEAST_REACH)
+        args = (game.full, game.draws, (game.state_ptr, game.action), strategies)
+        tables = (self._reach.table, self.v, self._minimizer.regret, self._state_reach)
+        for number in reversed(range(game.n_breaths)):
+            game.for_states(number, _regret_matching.regret_full, *args, *tables)
+        self._minimizer.learn(iteration, self._state_reach, self.strategy)
+
+
+class _Choice:
+    """Choice of the enemy after a deal, to play the measure or to take an alternative value (safe resolving)."""
+
+    def __init__(self, state: np.ndarray, dealt: np.ndarray, alternative: np.ndarray | None) -> None:
+        """Begin with equal probabilities, or always play the measure if ``alternative`` is None.
+
+        ``state``, int ``[n]``, is the enemy's information state after each deal, and ``dealt`` the weight of the deal.
+        ``alternative`` contains win probabilities times ``dealt``.
+        """
+        self._state, self._dealt, self._alternative = state, dealt, alternative
+        self._regret = np.zeros((2, int(state.max()) + 1))
+        self.follow = np.full(len(state), 1.0 if alternative is None else 0.5)
+
+    def learn(self, v: np.ndarray) -> None:
+        """Learn from the win probabilities of the enemy after each deal, float64 ``[n]``, by regret matching+."""
+        if self._alternative is None:
+            return
+        weights = self._dealt, self._dealt * v, self._alternative
+        mass, *totals = (np.bincount(self._state, weight) for weight in weights)
+        values = np.array(totals) / np.maximum(mass, _LEAST_REACH)
+        p = np.zeros(len(mass))
+        p[self._state] = self.follow
+        mean = p * values[0] + (1.0 - p) * values[1]
+        self._regret = np.maximum(0.0, self._regret + values - mean)
+        total = self._regret.sum(axis=0)
+        self.follow = np.divide(self._regret[0], total, out=np.full(len(total), 0.5), where=total > 0)[self._state]
+
+
+def _possible_part(graph: MeasureGraph, dealt: np.ndarray) -> RestrictedGame:
+    """Return the part of a graph that is possible after deals with positive weights, float64 ``[n]``."""
+    reach, uniform = Reach(graph), uniform_policy(graph.space)
+    reach.begin(dealt)
+    reach.propagate_all((uniform, uniform))
+    full = np.where(reach.table[:, OTHERS] > 0, INSIDE, OUTSIDE).astype(np.uint8)
+    state = np.zeros(len(graph.state_ptr) - 1, dtype=np.uint8)
+    np.maximum.at(state, np.repeat(np.arange(len(state)), np.diff(graph.full.ptr)), full)
+    game = restrict(graph, Marks(state, np.repeat(state, np.diff(graph.state_ptr)), full), must_pay=False)
+    assert game is not None
+    return game

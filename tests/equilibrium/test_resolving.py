@@ -1,0 +1,207 @@
+"""Resolving: ranges compared with enumeration, and the quality of solutions of a measure."""
+
+from collections import defaultdict
+from functools import cache
+
+import duel_twin
+import numpy as np
+import pytest
+from houses import TINY
+from policies import mixed
+
+from bench import reference
+from punish_fast.arena.players import PolicyPlayer
+from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.public_states import PublicPolicy
+from punish_fast.equilibrium.measure_graph import Play
+from punish_fast.equilibrium.public_equilibrium import likely_public_states
+from punish_fast.equilibrium.regret_iteration import Reach
+from punish_fast.equilibrium.resolving import _TREMBLE, PublicMeasure, Resolver
+from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.play.game_data import GameData
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.session import PlaySession
+from punish_fast.punish.codes import State
+from punish_fast.punish.states.information import InformationError
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import to_finer_model, uniform_policy
+
+# Players keep at least one of three cards, and lose HP slowly.
+KEEPING = TINY._replace(copies=(2, 2, 1, 2, 2), hand_size=3, hp=3, healing=0)
+
+
+@cache
+def blueprint():
+    """A graph and a hardly trained strategy."""
+    graph = GameGraph(StateSpace(KEEPING))
+    learner = Equilibrium(graph, share=0.9)
+    for _ in range(8):
+        learner.iterate()
+    return graph, learner.average
+
+
+@cache
+def resolver(is_safe=False, iterations=60):
+    return Resolver(*blueprint(), iterations=iterations, is_safe=is_safe)
+
+
+def played(player, seed, seat=0, game=0):
+    """A finished game of a player against the uniform policy."""
+    space = player.graph.space
+    seats = [PolicyPlayer("resolving", player), PolicyPlayer("uniform", uniform_policy(space))]
+    match = PunishMatch(GameData(space), seed, game)
+    session = PlaySession(match, seats[:: 1 - 2 * seat])
+    session.begin()
+    while session.is_on:
+        session.reveal()
+    return match
+
+
+@cache
+def long_game():
+    """The measures of a game with at least three measures, from the point of view of seat 1."""
+    games = (played(resolver(), 1, seat=1, game=game) for game in range(100))
+    match = next(match for match in games if match.measure >= 3)
+    return [measure.seen_by(1) for measure in match.measures]
+
+
+def solved(player, history, n):
+    """The solution of the ``n``-th measure."""
+    return player._solution(tuple(history[: n - 1]), history[n - 1].revealed)
+
+
+def probability(space, policy, view, plays, action):
+    """The probability of an action in a state after plays."""
+    rows = space.rows(State(*view), plays)
+    return float(policy[rows][space.action[rows] == action].sum())
+
+
+def after_play(solution, weights, plays, play):
+    """Weights of positions, or of nodes, after a play."""
+    space, law = solution.graph.space, defaultdict(float)
+    enemy = (1 - _TREMBLE) * solution.enemy + _TREMBLE * uniform_policy(space)
+    mirrored = tuple(each.mirrored for each in plays)
+    for position, weight in weights.items():
+        view = duel_twin.enemy_view(position)
+        legal = reference.legal_actions(KEEPING, position.view), reference.legal_actions(KEEPING, view)
+        if play.own not in legal[0] or play.enemy not in legal[1]:
+            continue
+        p_own = probability(space, solution.own, position.view, plays, play.own)
+        p_enemy = probability(space, enemy, view, mirrored, play.enemy)
+        for own, other, p in reference.clashes(play.own, play.enemy, duel_twin.deck_of(KEEPING, position)):
+            if (own.drawn, other.drawn) == ((play.own_drawn + 1) % 6, (play.enemy_drawn + 1) % 6):
+                law[duel_twin.after(KEEPING, position, own, other)] += weight * p_own * p_enemy * float(p)
+    return law
+
+
+def enumerated(player, history):
+    """The ranges after the last deal, by enumeration of all positions."""
+    nodes = {duel_twin.begin(KEEPING): 1.0}
+    for number, measure in enumerate(history):
+        weights = defaultdict(float)
+        for node, weight in nodes.items():
+            for position, p in duel_twin.deal(KEEPING, node).items():
+                if position.view.discard == measure.revealed:
+                    weights[position] += weight * float(p)
+        if number == len(history) - 1:
+            return {(position.view.hand, position.enemy): w / sum(weights.values()) for position, w in weights.items()}
+        solution, nodes = solved(player, history, number + 1), weights
+        for k, play in enumerate(measure.plays):
+            nodes = after_play(solution, nodes, measure.plays[:k], play)
+    raise AssertionError
+
+
+def ranges(solution):
+    """The ranges of a solution, by both hands."""
+    graph, layer = solution.graph, solution.graph.space.layers[0]
+    found = {}
+    for number in np.flatnonzero(solution.dealt).tolist():
+        block = (
+            np.searchsorted(layer.first, np.searchsorted(graph.full.ptr, number, side="right") - 1, side="right") - 1
+        )
+        hand, discard = layer.piles[block].astype(int)
+        enemy = np.array(KEEPING.copies) - hand - discard - graph.draws.copies[graph.full.deck[number]]
+        found[tuple(hand.tolist()), tuple(enemy.tolist())] = float(solution.dealt[number])
+    return found
+
+
+def best_values(solution, own, player):
+    """Weight and win probability of each deal for the enemy, and the enemy's states, for a best response to ``own``."""
+    graph = solution.graph
+    mirrored = np.empty_like(solution.dealt)
+    mirrored[graph.mirror] = solution.dealt
+    reach = Reach(graph)
+    reach.begin(mirrored)
+    reach.propagate_all((uniform_policy(graph.space), own))
+    v = np.zeros((graph.n_values, 2))
+    v[graph.nodes, 0], v[-2, 0] = player.values[graph.whole_nodes], 1.0
+    graph.respond(own, np.ascontiguousarray(reach.table[:, 1]), v, graph.state_ptr[:-1].astype(np.int64))
+    states = graph.full.enemy_row[graph.mirror]
+    return mirrored, v[: len(mirrored), 0], states
+
+
+def test_ranges_follow_from_everything_that_both_players_saw():
+    history = long_game()
+    assert any(play.own % 10 == 1 or play.enemy % 10 == 1 for measure in history[:-1] for play in measure.plays)
+    for n in (1, 2, 3):
+        expected = {hands: p for hands, p in enumerated(resolver(), history[:n]).items() if p > 0}
+        found = ranges(solved(resolver(), history, n))
+        assert found.keys() == expected.keys()
+        assert all(found[hands] == pytest.approx(p, rel=1e-9) for hands, p in expected.items())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_solved_measure_is_harder_to_exploit_than_the_blueprint(n):
+    (graph, policy), history = blueprint(), long_game()
+    solution = solved(resolver(), history, n)
+    coarse = to_finer_model(solution.graph.space, graph.space, policy)
+    dealt, resolved, _ = best_values(solution, solution.own, resolver())
+    _, forgetful, _ = best_values(solution, coarse, resolver())
+    assert dealt @ resolved < dealt @ forgetful
+
+
+def test_safe_resolving_leaves_the_enemy_less_reason_to_choose_the_measure():
+    history, safe = long_game(), resolver(is_safe=True)
+    for n in (2, 3):
+        solution, *_ = solutions = [solved(player, history, n) for player in (safe, resolver())]
+        gains = []
+        for own in (each.own for each in solutions):
+            dealt, v, states = best_values(solution, own, safe)
+            taken = np.empty_like(dealt)
+            taken[solution.graph.mirror] = solution.alternative
+            gains.append(np.maximum(np.bincount(states, dealt * v - taken), 0).sum())
+        assert gains[0] < gains[1]
+
+
+def test_the_same_seed_gives_the_same_play():
+    fresh = Resolver(*blueprint(), iterations=60)
+    for seat in (0, 1):
+        games = [played(player, 5, seat, game) for player in (resolver(), fresh) for game in range(5)]
+        assert [game.breaths for game in games[:5]] == [game.breaths for game in games[5:]]
+    assert len({tuple(game.breaths) for game in games}) == 5
+
+
+def test_a_blueprint_can_depend_on_public_states():
+    graph, base = blueprint()
+    public = likely_public_states(graph, base, 4)
+    policies = [base, *(mixed(graph.space, seed) for seed in range(1, len(public)))]
+    player = Resolver(GameGraph(graph.space, public=public), PublicPolicy(public, policies), 20, is_safe=True)
+    assert played(player, 1).breaths
+    assert len(player.values) > graph.n_nodes
+    same = Resolver(GameGraph(graph.space, public=public), PublicPolicy(public, [base] * len(public)), 20)
+    plain = Resolver(graph, base, 20)
+    first = long_game()[0].revealed
+    np.testing.assert_allclose(same._solution((), first).own, plain._solution((), first).own, atol=1e-9)
+
+
+def test_invalid_arguments_are_refused():
+    graph, policy = blueprint()
+    with pytest.raises(ValueError, match="iterations: 0 is not positive"):
+        Resolver(graph, policy, iterations=0)
+    with pytest.raises(InformationError, match="'memory' is not allowed here"):
+        Resolver(GameGraph(StateSpace(TINY, "memory")), policy)
+    with pytest.raises(ValueError, match=r"revealed: \(0, 0, 0, 0, 0\) cannot be dealt"):
+        resolver()._solution((), (0, 0, 0, 0, 0))
+    impossible = PublicMeasure(long_game()[0].revealed, (Play(90, 90, 5, 5),) * 2)
+    with pytest.raises(ValueError, match="cannot be dealt after these measures"):
+        resolver()._solution((impossible,), (0, 0, 0, 0, 1))
