@@ -2,7 +2,8 @@
 
 A player is a policy over information states. *random* is the uniform policy. *naive* is the optimal agent against
 *random* in the undiscounted one-player model with the true redeal. The *veteran* plays close to an equilibrium of the
-standard rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``).
+standard rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``). With the suffix
+``@resolve``, a player solves each measure again (``equilibrium/resolving.py``), with its policy as the blueprint.
 
 If a file has a finer information model than ``memoryless``, its player remembers more. The policies of all other
 players are then converted to the finer model, which does not change their choices.
@@ -44,6 +45,7 @@ from punish_fast.store.solution_cache import cached_solution
 
 if TYPE_CHECKING:
     from punish_fast.duel.graph import GameGraph
+    from punish_fast.equilibrium.resolving import Resolver
 
 
 class PlayerError(PunishFastError, ValueError):
@@ -56,7 +58,8 @@ class PolicyPlayer:
 
     Attributes:
         name: Name shown in tables.
-        policy: For Punish, float64 ``[n_rows]``, probability of each action in ``space.action``, or a `PublicPolicy`.
+        policy: For Punish, float64 ``[n_rows]``, probability of each action in ``space.action``, a `PublicPolicy`, or a
+            `Resolver`.
             For other games, a function that maps a state to weights of its legal actions.
         temperature: Softmax temperature, in units of the agent's values. None if the player does not use softmax.
         response: float64 ``[n_rows]``, best response stored in the player's file, or None.
@@ -71,8 +74,11 @@ class PolicyPlayer:
 
     @property
     def first_policy(self) -> Any:
-        """Policy in the first measure: `policy`, or part of a `PublicPolicy`."""
-        return self.policy[0] if isinstance(self.policy, PublicPolicy) else self.policy
+        """Policy in the first measure: `policy`, part of a `PublicPolicy`, or the blueprint's policy of a `Resolver`."""
+        from punish_fast.equilibrium.resolving import Resolver
+
+        policy = self.policy.blueprint if isinstance(self.policy, Resolver) else self.policy
+        return policy[0] if isinstance(policy, PublicPolicy) else policy
 
     def choice(self, match: Any, seat: int) -> int:
         """Sample an action for a seat from the policy.
@@ -96,6 +102,8 @@ class PolicyPlayer:
 
 
 NAMES = tuple(BUILT_INS)  # names of built-in players
+RESOLVE = "@resolve"  # suffix of players that solve each measure again
+NO_TABLE = "solves each measure again, so it has no table of probabilities; only play, serve and arena --games use it"
 
 
 class Player:
@@ -107,7 +115,8 @@ class Player:
         file: File of the player, or None if the player is built in.
         information: Name of the file's information model, or ``"memoryless"`` if the player is built in.
         rules: Rules of the file, or None if the player is built in.
-        has_values: True for *naive* and agent files. Softmax requires values.
+        has_values: True for *naive* and agent files, unless they solve each measure again. Softmax requires values.
+        resolves: True if the player solves each measure again.
     """
 
     def __init__(self, argument: str) -> None:
@@ -116,11 +125,11 @@ class Player:
         Args:
             argument: Name of a built-in player, such as ``"random"``, ``"naive"`` or ``"veteran"``, or path of an agent
                 or strategy file. The suffix ``@T`` makes the player use softmax at temperature ``T``, in units of the
-                agent's values.
+                agent's values. The suffix ``@resolve`` makes the player solve each measure again.
 
         Raises:
-            PlayerError: If the name is unknown, if the temperature is not a number, or if a temperature is given for a
-                player without values.
+            PlayerError: If the name is unknown, if the temperature is not a number, if a temperature is given for a
+                player without values, or if a player that solves measures again is not memoryless.
             PolicyError: If the temperature is not above 0.
             ReadError: If the file is missing, cannot be read, or is neither an agent nor a strategy.
 
@@ -129,13 +138,16 @@ class Player:
             >>> Player("naive@0.5").name
             'naive@0.5'
         """
-        self.argument = argument
+        self.argument, self.resolves = argument, _is_resolving(argument)
         self._source, self._temperature = _split(argument)
         self.file: SolutionFile | None = None if self._source in NAMES else _open(self._source)
         self.information = "memoryless" if self.file is None else self.file.information
         self.has_values = self._source == "naive" if self.file is None else self.file.kind == "agent"
         if self._temperature is not None and not self.has_values:
             raise PlayerError(f"{argument}: has no values; a temperature needs naive or an agent file")
+        self.has_values &= not self.resolves
+        if self.resolves and self.information != "memoryless":
+            raise PlayerError(f"{argument}: uses the model {self.information}, but {RESOLVE} requires memoryless")
         self.name = brief_name(argument)
         self.rules: Rules | None = None if self.file is None else self.file.rules
 
@@ -232,6 +244,7 @@ class Player:
             ReadError: If the file is invalid, has a finer information model than ``space``, or has rules that differ in
                 more than the redeal.
             RulesError: If the player is the veteran and the rules are not the standard ones.
+            PlayerError: If the player solves each measure again.
 
         Examples:
             >>> from punish_fast import Player, StateSpace, load_rules
@@ -239,6 +252,11 @@ class Player:
             >>> Player("naive").policy(space)[:4].tolist()
             [1.0, 0.0, 0.0, 0.0]
         """
+        if self.resolves:
+            raise PlayerError(f"{self.argument}: {NO_TABLE}")
+        return self._table(space)
+
+    def _table(self, space: StateSpace) -> np.ndarray:
         if self.file is not None:
             return self.file.policy(space, self._temperature)
         if space.is_memoryless:
@@ -252,8 +270,8 @@ class Player:
         Args:
             space: States of the game, under the player's information model or a finer one.
             name: Name of the result, by default the short name.
-            remembers: True for a `PublicPolicy` if the file contains strategies after public states and has the same
-                information model as ``space``.
+            remembers: True for a `Resolver` if the player solves each measure again, or for a `PublicPolicy` if the
+                file contains strategies after public states and has the same information model as ``space``.
 
         Returns:
             The player.
@@ -262,6 +280,7 @@ class Player:
             ReadError: If the file is invalid, has a finer information model than ``space``, or has rules that differ in
                 more than the redeal.
             RulesError: If the player is the veteran and the rules are not the standard ones.
+            PlayerError: If the player solves each measure again, and ``remembers`` is False.
 
         Examples:
             >>> from punish_fast import Player, StateSpace, load_rules
@@ -269,11 +288,36 @@ class Player:
             >>> player.name, player.temperature
             ('naive@2', 2.0)
         """
+        if self.resolves and remembers:
+            return PolicyPlayer(name or self.name, self.resolver(space))
         response = None if self.file is None else self.file.response(space)
         file = self.file if remembers and self.information == space.information.name else None
         is_public = file is not None and file.remembers_public_states
         policy = file.public_policy(space) if file is not None and is_public else self.policy(space)
         return PolicyPlayer(name or self.name, policy, self._temperature, response)
+
+    def resolver(self, space: StateSpace) -> "Resolver":
+        """Return a `Resolver` with the player's policy as the blueprint.
+
+        Args:
+            space: States of the game, under any information model.
+
+        Returns:
+            The resolver.
+
+        Examples:
+            >>> from punish_fast import Player, StateSpace, load_rules
+            >>> Player("naive@resolve").resolver(StateSpace(load_rules("tiny"))).iterations
+            100
+        """
+        from punish_fast.duel.graph import GameGraph
+        from punish_fast.equilibrium.resolving import Resolver
+
+        space = space if space.is_memoryless else StateSpace(space.rules)
+        if self.file is None or not self.file.remembers_public_states:
+            return Resolver(GameGraph(space), self._table(space))
+        policy = self.file.public_policy(space)
+        return Resolver(GameGraph(space, public=policy.states), policy)
 
 
 @policy_of.register
@@ -330,7 +374,8 @@ def brief_name(argument: str) -> str:
     """Return the argument of a `Player` without the folder and the file extension."""
     source, temperature = _split(argument)
     stem = clean_name(source if source in NAMES else Path(source).stem)
-    return stem if temperature is None else f"{stem}@{temperature:g}"
+    suffix = RESOLVE if _is_resolving(argument) else ""
+    return (stem if temperature is None else f"{stem}@{temperature:g}") + suffix
 
 
 def names_of(arguments: list[str]) -> list[str]:
@@ -346,8 +391,14 @@ def names_of(arguments: list[str]) -> list[str]:
     return [name if brief.count(name) == 1 else argument for name, argument in zip(brief, arguments, strict=True)]
 
 
+def _is_resolving(argument: str) -> bool:
+    return argument.endswith(RESOLVE) and not _exists(argument)
+
+
 def _split(argument: str) -> tuple[str, float | None]:
     """Split an argument into the name or file, and the temperature after ``@`` (None if there is no temperature)."""
+    if _is_resolving(argument):
+        argument = argument.removesuffix(RESOLVE)
     name, _, temperature = argument.rpartition("@")
     # If the whole argument is an existing file, "@" is part of the name.
     if not name or _exists(argument):
@@ -426,8 +477,13 @@ class PlayerGroup:
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
         files = [player.file for player in self._players if player.file is not None]
         self.remembers_public_states = any(file.remembers_public_states for file in files)
+        self.resolving = [player.argument for player in self._players if player.resolves]
         # Kernel groups that compute the players' policies.
         self.groups = [*TENSOR, SWEEPS] if any(player.is_naive for player in self._players) else [STATES]
+        if self.resolving:
+            from punish_fast.equilibrium.resolving import RESOLVING
+
+            self.groups += RESOLVING
 
     def with_graph(
         self,
@@ -437,8 +493,8 @@ class PlayerGroup:
     ) -> tuple["GameGraph", list[PolicyPlayer]]:
         """Build the graph of the game, and the players with their policies in its states.
 
-        If ``remembers`` is True, policies that depend on public states are of type `PublicPolicy`, and the graph
-        distinguishes these public states.
+        If ``remembers`` is True, policies can be of type `Resolver`, policies that depend on public states are of type
+        `PublicPolicy`, and the graph distinguishes these public states.
 
         ``stage("agents")`` and ``stage("graph")`` must return context managers for these stages. The kernels of
         ``groups``, needed later by the caller, are compiled together with the graph's kernels.

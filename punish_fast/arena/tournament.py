@@ -18,6 +18,7 @@ from punish_fast.arena.ratings import Standing, rank
 from punish_fast.duel.evaluation import SimulationResult, added, head_to_head, simulate
 from punish_fast.duel.graph import GameGraph, Policy, must_be_graph
 from punish_fast.duel.public_states import PublicPolicy
+from punish_fast.equilibrium.resolving import Resolver
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.results import to_frame
 
@@ -40,7 +41,7 @@ class Tournament:
         agents: Names of the agents.
         win: float64 ``[n, n]``, probability that the row agent beats the column agent.
         standard_error: float64 ``[n, n]``, standard errors of ``win``, or 0 for exact results.
-        breaths: float64 ``[n, n]``, mean length of a game.
+        breaths: float64 ``[n, n]``, mean length of a game. NaN for an agent that solves measures again against itself.
         games: Games per pair, or None if results are exact.
         lengths: int64 ``[longest + 1]``, number of simulated games between different agents, by length in breaths. None
             if results are exact.
@@ -86,6 +87,7 @@ def round_robin(
     games: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    play: Callable[..., SimulationResult] = simulate,
 ) -> Tournament:
     """Run a round-robin tournament, including matches of each agent against itself.
 
@@ -96,6 +98,7 @@ def round_robin(
         seed: Random seed of the games, 0 to 2^64 - 1. Results do not depend on the number of threads.
         progress: Called as ``progress("arena", done, matches)`` after each match, with the number of completed matches
             and the total number of matches.
+        play: Function that plays games, with the arguments and the result of `simulate`.
 
     Returns:
         Win probabilities of all pairs, and the ranking.
@@ -124,9 +127,13 @@ def round_robin(
     # Pairs with equal policies share results.
     known: dict[tuple[str, str], tuple[float, float, SimulationResult | None]] = {}
     for done, (i, j) in enumerate(pairs, 1):
+        if i == j and isinstance(agents[i].policy, Resolver):
+            # These games would take twice as long as all others, and do not count.
+            breaths[i, i] = np.nan
+            continue
         key = digests[i], digests[j]
         if key not in known:
-            known[key] = _play(graph, agents[i].policy, agents[j].policy, games, seed)
+            known[key] = _play(graph, agents[i].policy, agents[j].policy, games, seed, play)
         won, length, simulated = known[key]
         breaths[i, j] = breaths[j, i] = length
         if i != j:
@@ -141,13 +148,13 @@ def round_robin(
 
 
 def _play(
-    graph: GameGraph, own: Policy, enemy: Policy, games: int | None, seed: int
+    graph: GameGraph, own: Policy, enemy: Policy, games: int | None, seed: int, play: Callable[..., SimulationResult]
 ) -> tuple[float, float, SimulationResult | None]:
     """Return the win probability and mean length of a match, and the result of the simulation (None if exact)."""
     if games is None:
         duel = head_to_head(graph, own, enemy, _TOLERANCE)
         return duel.win_probability, duel.length, None
-    simulated = simulate(graph, own, enemy, games, seed)
+    simulated = play(graph, own, enemy, games, seed)
     return simulated.win_probability, simulated.length, simulated
 
 
@@ -159,9 +166,12 @@ def check_tournament(n_players: int, games: int | None) -> None:
         raise TournamentError(f"games: {games} is not an even number from {MIN_GAMES} to {MAX_GAMES}")
 
 
-def digest_of(policy: Policy) -> str:
+def digest_of(policy: Policy | Resolver) -> str:
     """Return a digest of a policy, 16 hexadecimal digits."""
     digest = hashlib.sha256()
+    if isinstance(policy, Resolver):
+        digest.update(b"resolver")
+        policy = policy.blueprint
     policies: Any = [policy]
     if isinstance(policy, PublicPolicy):
         policies = policy

@@ -27,17 +27,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.evaluation import head_to_head
-from punish_fast.duel.graph import GameGraph, Policy, must_be_graph
+from punish_fast.duel.evaluation import EVALUATION, head_to_head
+from punish_fast.duel.graph import GRAPH, GameGraph, Policy, must_be_graph
 from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.equilibrium import _regret_matching
 from punish_fast.equilibrium._reach import OTHERS
 from punish_fast.equilibrium._restricted_game import INSIDE, OUTSIDE, Marks
 from punish_fast.equilibrium.measure_graph import MeasureGraph, Play
-from punish_fast.equilibrium.regret_iteration import Reach
+from punish_fast.equilibrium.regret_iteration import RESPONSES, Reach
 from punish_fast.equilibrium.regret_minimizers import RegretMatching
 from punish_fast.equilibrium.restricted_game import RestrictedGame, restrict
+from punish_fast.equilibrium.solver import LEARNING
 from punish_fast.punish.codes import State, split_statuses
 from punish_fast.punish.rules import Five
 from punish_fast.punish.states.space import require_memoryless
@@ -84,6 +85,7 @@ class Resolver:
 
     Attributes:
         graph: Graph of the game.
+        blueprint: Policy for the whole game, float64 ``[n_rows]`` or a `PublicPolicy`.
         iterations: Number of iterations for each measure.
         is_safe: True for safe resolving.
         values: Win probability of the blueprint against itself at each node of ``graph``, float64 ``[n_nodes]``.
@@ -116,10 +118,8 @@ class Resolver:
         if iterations < 1:
             raise ValueError(f"iterations: {iterations} is not positive")
         self.graph, self.iterations, self.is_safe = graph, iterations, is_safe
-        self._blueprint: Policy = (
-            blueprint if isinstance(blueprint, PublicPolicy) else policy_of(blueprint, graph.space)
-        )
-        self.values = head_to_head(graph, self._blueprint, self._blueprint).v[graph.nodes, 0].copy()
+        self.blueprint: Policy = blueprint if isinstance(blueprint, PublicPolicy) else policy_of(blueprint, graph.space)
+        self.values = head_to_head(graph, self.blueprint, self.blueprint).v[graph.nodes, 0].copy()
         # Solution of the measure after completed measures and revealed cards.
         self._solution = lru_cache(_MAX_SOLUTIONS)(self._solve)
 
@@ -174,9 +174,9 @@ class Resolver:
 
     def _deal_values(self, public: int) -> np.ndarray:
         """Return the blueprint's win probabilities after deals that follow a public state, float64 ``[n]``."""
-        graph, policies = self.graph, (self._blueprint, self._blueprint)
-        if isinstance(self._blueprint, PublicPolicy):
-            by_index = self._blueprint.by_index(graph.public)
+        graph, policies = self.graph, (self.blueprint, self.blueprint)
+        if isinstance(self.blueprint, PublicPolicy):
+            by_index = self.blueprint.by_index(graph.public)
             policies = by_index[public], by_index[graph.public.mirror[public]]
         v = np.zeros((graph.n_values, 2))
         v[graph.nodes, 0], v[-2, 0] = self.values, 1.0
@@ -317,3 +317,6 @@ def _possible_part(graph: MeasureGraph, dealt: np.ndarray) -> RestrictedGame:
     game = restrict(graph, Marks(state, np.repeat(state, np.diff(graph.state_ptr)), full), must_pay=False)
     assert game is not None
     return game
+
+
+RESOLVING = [*GRAPH, EVALUATION, LEARNING, RESPONSES]

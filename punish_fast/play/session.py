@@ -229,6 +229,7 @@ class ServedPlayer(ABC):
     rules: Rules | None = None  # rules if the game is Punish
     file: SolutionFile | None = None  # solution file, read on demand (None if the player is built in)
     is_light = False  # True if `open` needs only one processor
+    move_seconds = 2.0  # time limit for a move, including `prepare` and the time spent in queues
     moves_quickly = True  # False if the player needs `prepare` before each move
     no_second: str | None = None  # reason why users cannot let the player move first (None if they can)
 

@@ -15,8 +15,6 @@ from punish_fast.web.limits import Client
 from punish_fast.web.workers import Workers
 
 YOU = "you"
-# Time limit of the search for an agent's move, in seconds.
-_MOVE_SECONDS = 2.0
 # Seconds to wait for a change at a table. Many proxies cancel requests after 60 seconds.
 _WAIT_SECONDS = 25.0
 # Minimum number of seconds for the first move in a game between two users.
@@ -118,7 +116,7 @@ class OpenSession:
             others = [seat for seat in self.match.to_move if not session.is_person(seat)]
             if not player.moves_quickly:
                 for seat in others:
-                    action = await workers.think(partial(self._choice, seat), _MOVE_SECONDS)
+                    action = await workers.think(partial(self._choice, seat), player.move_seconds)
                     session.choose(seat, player.hasty_action(session.view(seat).state) if action is None else action)
             session.reveal()
             self.moved = self.now()

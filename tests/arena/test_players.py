@@ -28,6 +28,7 @@ from punish_fast.arena.players import (
 from punish_fast.arena.veteran import veteran_policy
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.public_states import PublicPolicy, PublicStates
 from punish_fast.equilibrium.exploitation.best_response import Start, search_from
 from punish_fast.mdp.arrays.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.objectives.solver import solve
@@ -283,8 +284,28 @@ def test_arguments_tell_their_rules_and_whether_they_have_values():
     assert [Player(name).has_values for name in ("agent.h5", "agent.h5@1", "table.h5")] == [True, True, False]
 
 
+@pytest.mark.usefixtures("folder")
+def test_players_that_solve_measures_again_have_a_blueprint_but_no_table(space, graph):
+    player = Player("agent.h5@3@resolve")
+    assert (player.resolves, player.has_values, player.rules, player.name) == (True, False, TINY, "agent@3@resolve")
+    resolver = player.in_game(space, remembers=True).policy
+    np.testing.assert_array_equal(resolver.blueprint, Player("agent.h5@3").policy(space))
+    fine = StateSpace(true_rules(TINY), "memory")
+    np.testing.assert_array_equal(player.resolver(fine).values, resolver.values)
+    for table in (player.policy, player.in_game):
+        with pytest.raises(PlayerError, match=r"agent.h5@3@resolve: solves each measure again"):
+            table(space)
+    public = PublicPolicy(PublicStates([[0, 1, 0, 1, 0, 0, 0]]), [random_policy(space, seed) for seed in (1, 2)])
+    save_policy("public.h5", space, public)
+    assert len(Player("public.h5@resolve").resolver(space).values) > graph.n_nodes
+    save_policy("fine.h5", fine, uniform_policy(fine))
+    with pytest.raises(PlayerError, match=r"fine.h5@resolve: uses the model memory, but @resolve requires memoryless"):
+        Player("fine.h5@resolve")
+
+
 def test_names_are_brief_but_different():
     assert brief_name("some/where/agent.h5@0.50") == "agent@0.5"
+    assert brief_name("some/where/agent.h5@0.50@resolve") == "agent@0.5@resolve"
     arguments = ["random", "a/x.h5", "b/x.h5", "y.h5", "y.h5@1"]
     assert names_of(arguments) == ["random", "a/x.h5", "b/x.h5", "y", "y@1"]
     with pytest.raises(PlayerError, match=r"y\.h5: is named twice"):

@@ -279,3 +279,14 @@ def test_measures_that_no_game_reaches_are_not_printed(capsys):
         ["1", "50.0%", "25.0%", "25.0%", "0.0%", "75.0%"],
         ["2", "25.0%", "0.0%", "0.0%", "25.0%", "0.0%"],
     ]
+
+
+def test_players_that_solve_measures_again_play_simulated_games(run):
+    names = ("naive@resolve", "naive", "random")
+    reports = [run("arena", *names, *TINY, "--games", "20", "--seed", "3", "--json").report for _ in range(2)]
+    assert reports[0]["win"] == reports[1]["win"]
+    assert [standing["agent"] for standing in reports[0]["ranking"]][-1] == "random"
+    assert reports[0]["breaths"][0][0] is None
+    assert "wins of row" in run("arena", *names[:2], *TINY, "--games", "4").out
+    for command in (("arena", *names), ("exploit", names[0]), ("arena", *names, "--games", "4", "--db", "a.db")):
+        run(*command, *TINY).refused("naive@resolve: solves each measure again, so it has no table of probabilities")

@@ -11,6 +11,7 @@ from policies import mixed
 
 from bench import reference
 from punish_fast.arena.players import PolicyPlayer
+from punish_fast.duel.evaluation import simulate
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.equilibrium.measure_graph import Play
@@ -19,7 +20,7 @@ from punish_fast.equilibrium.regret_iteration import Reach
 from punish_fast.equilibrium.resolving import _TREMBLE, PublicMeasure, Resolver
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.play.game_data import GameData
-from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.match import PunishMatch, play_games
 from punish_fast.play.session import PlaySession
 from punish_fast.punish.codes import State
 from punish_fast.punish.states.information import InformationError
@@ -205,3 +206,11 @@ def test_invalid_arguments_are_refused():
     impossible = PublicMeasure(long_game()[0].revealed, (Play(90, 90, 5, 5),) * 2)
     with pytest.raises(ValueError, match="cannot be dealt after these measures"):
         resolver()._solution((impossible,), (0, 0, 0, 0, 1))
+
+
+def test_games_one_by_one_equal_simulated_games():
+    graph, policy = blueprint()
+    uniform = uniform_policy(graph.space)
+    one, all_at_once = (play(graph, policy, uniform, 50, seed=2) for play in (play_games, simulate))
+    assert one[:3] == all_at_once[:3]
+    np.testing.assert_array_equal(one.lengths, all_at_once.lengths)

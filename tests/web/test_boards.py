@@ -23,8 +23,8 @@ from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games.game_player import GamePlayer, level_players
 from punish_fast.play.games.policies import levels_of, policy_at
+from punish_fast.play.session import ServedPlayer
 from punish_fast.web import sessions
-from punish_fast.web import table as tables
 from punish_fast.web.app import create_app
 
 GAMES = (TapnSwap(), TicTacToe(), Connect4(), IncanGold(), Gwent())
@@ -195,7 +195,7 @@ def deep(oracle):
 
 
 def test_short_searches_do_not_wait_for_long_ones(deep, oracle, monkeypatch):
-    monkeypatch.setattr(tables, "_MOVE_SECONDS", 60.0)
+    monkeypatch.setattr(ServedPlayer, "move_seconds", 60.0)
     opponent = digest_of(deep, "perfect-tictactoe")
     *games, other = [open_table(deep, opponent) for _ in range(4)]
     with ThreadPoolExecutor(3) as pool:
@@ -212,7 +212,7 @@ def test_short_searches_do_not_wait_for_long_ones(deep, oracle, monkeypatch):
 
 
 def test_a_hint_that_is_cut_short_says_so(deep, monkeypatch):
-    monkeypatch.setattr(tables, "_MOVE_SECONDS", 0.2)
+    monkeypatch.setattr(ServedPlayer, "move_seconds", 0.2)
     monkeypatch.setattr(sessions, "_HINT_SECONDS", 1.0)
     table = open_table(deep, digest_of(deep, "perfect-tictactoe"))
     path = f"/tables/{table['table']}/hint"

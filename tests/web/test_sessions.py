@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fastapi import HTTPException
 from fastapi.testclient import TestClient
-from serving import BASE, TINY, choose, entries_of, open_table, play_out
+from serving import BASE, TINY, choose, config_of, entries_of, open_table, play_out
 
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.simulator import Simulator
@@ -334,3 +334,23 @@ def test_a_judge_that_is_not_served_is_no_link(naive):
             over, _ = play_out(client, open_table(client, entry["digest"]))
             found = client.get(f"/tables/{over['table']}/costliest").json()
             assert (found["judge"], found["model"]) == ("Nina", model)
+
+
+def test_a_player_that_solves_measures_again_is_the_strongest_level():
+    with TestClient(create_app(config_of("naive@resolve", "naive")), base_url=BASE) as client:
+        expert, naive = entries_of(client)
+        assert (expert["person"], expert["level"], expert["coaches"], expert["values"]) == (
+            "Nina@resolve",
+            "expert",
+            False,
+            False,
+        )
+        assert expert["digest"] != naive["digest"]
+        table, _ = play_out(client, open_table(client, expert["digest"], seed="5"))
+        assert not table["is_on"]
+        assert client.get(f"/models/{expert['digest']}/q/{10**17}").status_code == 409
+    player = PunishPlayer("naive@resolve", TINY)
+    match = player.match(5)
+    match.begin()
+    assert player.hasty_action(match.view(0).state) in match.legal(0)
+    assert not player.prepare(match.view(0).state, time.monotonic() + 0.1)

@@ -164,7 +164,7 @@ class _Session:
         called = numbered([each.name for each in agents])
         agents = [replace(each, name=name) for each, name in zip(agents, called, strict=True)]
         self.seats: list[SessionPlayer] = [*map(HumanPlayer, people), *agents]
-        self.opponent = opponents[0]
+        self.opponent, self.resolves = opponents[0], bool(lineup.resolving)
         self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
         # Name of the opponent. Between two human players, the coach assumes the default agent as the enemy.
@@ -178,7 +178,7 @@ class _Session:
     def _coach(self) -> Any:
         from punish_fast.play.explain.coach import Coach
 
-        if self.table.space.is_memoryless:
+        if self.table.space.is_memoryless and not self.resolves:
             if self.options.coach and self.opponent.policy is not self.opponent.first_policy:
                 say(f"the coach assumes that {self.opponent_name} plays every measure like the first one")
             return Coach(self.view, self.opponent.first_policy, self.opponent_name)

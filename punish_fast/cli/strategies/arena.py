@@ -5,7 +5,8 @@ JSON keys:
     games (integer or null): Number of games per pair. Null if results are exact.
     win (list of lists of numbers, from 0 to 1): Probability that the row agent beats the column agent.
     standard_error (list of lists of numbers, from 0 to 1): Standard errors of `win`.
-    breaths (list of lists of numbers, breaths): Mean length of a game.
+    breaths (list of lists of optional numbers, breaths): Mean length of a game. Null for games of an agent with
+        `@resolve` against itself, which are not played.
     exact (boolean): True if results are exact, false if they are sampled.
     seed (integer or null): Random seed of the games. Null if results are exact.
     ranking (list of objects): Agents, the best first.
@@ -60,11 +61,14 @@ class RealGameOptions(ComputeOptions):
 
     rules: str | None = game_rules("the rules of the file, or tabletop")
 
-    def lineup(self, players: list[str]) -> PlayerGroup:
-        """Return the players as a group with common rules."""
-        from punish_fast.arena.players import PlayerGroup
+    def lineup(self, players: list[str], resolves: bool = False) -> PlayerGroup:
+        """Return the players as a group with common rules. ``resolves`` allows players without a table."""
+        from punish_fast.arena.players import NO_TABLE, PlayerGroup
 
-        return PlayerGroup(players, None if self.rules is None else load_rules(self.rules))
+        group = PlayerGroup(players, None if self.rules is None else load_rules(self.rules))
+        if group.resolving and not resolves:
+            raise UsageError(f"{group.resolving[0]}: {NO_TABLE}")
+        return group
 
 
 class ArenaOptions(PictureOptions, RealGameOptions):
@@ -72,7 +76,8 @@ class ArenaOptions(PictureOptions, RealGameOptions):
 
     agents: list[str] = argument(
         "AGENT",
-        "A built-in agent (see `agents`), or an agent or strategy file. Append @T for softmax play at temperature T.",
+        "A built-in agent (see `agents`), or an agent or strategy file. Append @T for softmax play at temperature T. "
+        "With --games, append @resolve to solve each measure again.",
     )
     games: int | None = option("Number of games per pair, even and at least 4.  [default: compute exact results]")
     rules: str | None = game_rules("the rules of the first file, or tabletop")
@@ -102,11 +107,11 @@ def arena(options: ArenaOptions) -> None:
     """Run a round-robin tournament of the two-player game and rank the agents."""
     from punish_fast.arena.simulated_records import check_recording, record_tournament
     from punish_fast.arena.tournament import lengths_of_duel, lengths_of_games, round_robin
-    from punish_fast.duel.evaluation import EVALUATION, outcome_distribution
+    from punish_fast.duel.evaluation import EVALUATION, outcome_distribution, simulate
     from punish_fast.duel.simulator import SIMULATION
 
     options.check()
-    lineup = options.lineup(options.agents)
+    lineup = options.lineup(options.agents, resolves=options.games is not None and options.db is None)
     options.check_outputs(options.db, sources=lineup.files)
     if options.db is not None:
         if lineup.information != "memoryless":
@@ -114,9 +119,14 @@ def arena(options: ArenaOptions) -> None:
         check_recording(lineup.names, options.games or 0, options.db)
     seed = None if options.games is None else seed_of(options.seed)
     kernels = [SIMULATION if options.games is not None else EVALUATION]
+    play: Any = simulate
+    if lineup.resolving:
+        from punish_fast.play.punish.match import MATCH, play_games
+
+        kernels, play = [*kernels, *MATCH], play_games
     graph, opponents = lineup.with_graph(options.stages.of_game, kernels, remembers=True)
     with options.stages("matches", "arena: matches"):
-        tournament = round_robin(graph, opponents, options.games, seed or 0, progress=options.stages.progress.step)
+        tournament = round_robin(graph, opponents, options.games, seed or 0, options.stages.progress.step, play)
     lengths = None
     if len(opponents) == 2:
         with options.stages("lengths", "arena: lengths of games"):
@@ -160,7 +170,8 @@ def _print_report(report: dict[str, Any]) -> None:
     for title, matrix, form in (("wins of row", "win", ".1%"), ("breaths", "breaths", ".2f")):
         rows = [[title, *(agents[j] for j in order)]]
         for i in order:
-            cells = ["-" if i == j and matrix == "win" else format(report[matrix][i][j], form) for j in order]
+            found = report[matrix][i]
+            cells = ["-" if found[j] is None or (i == j and matrix == "win") else f"{found[j]:{form}}" for j in order]
             rows.append([agents[i], *cells])
         print_table(rows)
         print()

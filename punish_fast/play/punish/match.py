@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel import _simulator
 from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.duel.dealer import DEALS
-from punish_fast.duel.graph import DuelError, Policy
+from punish_fast.duel.evaluation import SimulationResult
+from punish_fast.duel.graph import DuelError, GameGraph, Policy
 from punish_fast.duel.public_states import PublicPolicy, PublicStates
 from punish_fast.equilibrium.measure_graph import Play
 from punish_fast.equilibrium.resolving import PublicMeasure, Resolver
@@ -236,6 +238,23 @@ def play_ahead(data: GameData) -> None:
     for _ in range(40):
         if session.is_on:
             session.reveal()
+
+
+def play_games(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0) -> SimulationResult:
+    """Play games one by one, with the same arguments and results as `simulate`, for players without a table."""
+    data, won, lengths = GameData(graph.space), [], []
+    players = PolicyPlayer("own", own), PolicyPlayer("enemy", enemy)
+    for number in range(n_games):
+        # Both games of a pair have the same cards and swapped seats.
+        match, swap = PunishMatch(data, seed, number // 2), number % 2
+        session = PlaySession(match, players[::-1] if swap else players)
+        session.begin()
+        while session.is_on:
+            session.reveal()
+        won.append(session.winner == swap)
+        lengths.append(len(match.breaths))
+    split = sum(one != other for one, other in zip(won[::2], won[1::2], strict=True))
+    return SimulationResult(n_games, sum(won), split, np.bincount(lengths))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,8 @@ import numpy as np
 from punish_fast.arena import veteran
 from punish_fast.arena.built_in_players import BUILT_INS, person_of
 from punish_fast.arena.players import Player, PolicyPlayer, naive_solution, require_support
+from punish_fast.arena.tournament import digest_of
+from punish_fast.equilibrium.resolving import RESOLVING
 from punish_fast.mdp.model.solution import Solution
 from punish_fast.mdp.objectives.solver import SWEEPS
 from punish_fast.play.explain.coach import win_solution
@@ -23,7 +26,7 @@ from punish_fast.play.punish.moves import card_of
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer
 from punish_fast.play.words import with_hearts
-from punish_fast.punish.codes import action_name, from_decimal
+from punish_fast.punish.codes import State, action_name, from_decimal
 from punish_fast.punish.position import details_of
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
@@ -44,7 +47,8 @@ if TYPE_CHECKING:
 
 # Temperatures that users can choose. A policy is stored for each temperature in use.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-
+# Time limit for a move of a player that solves each measure again.
+_SOLVE_SECONDS = 30.0
 _NAMED = ("file", "name")
 
 
@@ -64,6 +68,7 @@ class PunishPlayer(Player, ServedPlayer):
         self.presentation = PunishPresentation(self.rules)
         self._coaches: dict[float | None, Explainer] = {}
         self._policies: dict[float | None, np.ndarray] = {}
+        self.moves_quickly, self.move_seconds = not self.resolves, _SOLVE_SECONDS
 
     @property
     def temperatures(self) -> tuple[float, ...]:
@@ -73,6 +78,7 @@ class PunishPlayer(Player, ServedPlayer):
     def facts(self) -> dict[str, Any]:
         """Return a JSON-like description of the player without calling `open`."""
         attributes = {} if self.file is None else self.file.attributes
+        is_explained = self.information == "memoryless" and not self.resolves
         enemy = None
         if self.has_values:
             enemy = {"kind": "built-in", "name": "random"} if self.file is None else self.file.enemy
@@ -85,16 +91,18 @@ class PunishPlayer(Player, ServedPlayer):
             "objective": attributes.get("objective", "discounted" if self.has_values else None),
             "discount": attributes.get("discount", 1.0 if self.has_values else None),
             "temperatures": list(self.temperatures),
-            "coaches": self.information == "memoryless",
+            "coaches": is_explained,
             "values": self.has_values,
-            "explains": self.information == "memoryless",
+            "explains": is_explained,
             # Games are judged by the values in an agent file or, for other players, by the best response.
-            "judges": self.information == "memoryless",
+            "judges": is_explained,
             "against": self.person if self.file is None or enemy is None else _enemy_person(enemy),
         }
 
     def _introduction(self) -> dict[str, Any]:
         """Return the entries of `facts` that introduce a built-in player, or an empty dict for players from files."""
+        if self.resolves:
+            return {"person": self.person, "about": "solves each measure again after its deal", "level": "expert"}
         if self.file is not None:
             return {}
         known, hard = BUILT_INS[self._source], veteran.default_opponent(self.rules)
@@ -140,12 +148,14 @@ class PunishPlayer(Player, ServedPlayer):
     @cached_property
     def digest(self) -> str:
         """Digest of the action values or, for a strategy, of the action probabilities (see `player_digest`)."""
+        if self.resolves:
+            return 2 * digest_of(self._player.policy)
         values = self.strategy if self.solution is None else self.solution.q
         return player_digest(self.data.decimals, self.space.state_ptr, self.space.action, values)
 
     def open(self) -> None:
         """Compute the strategy and the digest, and compile the kernels of games and of coaches."""
-        compile_kernels(MATCH, threads(), [*TENSOR, SWEEPS, POLICY_ROWS])
+        compile_kernels([*MATCH, *(RESOLVING if self.resolves else [])], threads(), [*TENSOR, SWEEPS, POLICY_ROWS])
         self.opponents(None)
         play_ahead(self.data)
         _ = self.digest
@@ -164,6 +174,15 @@ class PunishPlayer(Player, ServedPlayer):
     def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
         """Return a match. `PunishMatch` explains the seeds."""
         return PunishMatch(self.data, seed, choice_seed=choice_seed)
+
+    def prepare(self, state: State, until: float) -> bool:  # noqa: ARG002 - the solution also needs the history
+        """Return False if the time until the deadline is too short to solve a measure."""
+        return not self.resolves or until - time.monotonic() > 1.0
+
+    def hasty_action(self, state: State) -> int:
+        """Return the most likely action of the blueprint, for a player whose solution missed its deadline."""
+        rows = rows_of_state(self.space, state)
+        return int(self.space.action[rows][np.argmax(self.strategy[rows])])
 
     def is_coached(self, temperature: float | None) -> bool:
         """Return True if `coach` needs no computation."""
@@ -322,7 +341,7 @@ class PunishPlayer(Player, ServedPlayer):
         return self._policies[temperature]
 
     def _must_be_memoryless(self) -> None:
-        if not self.space.is_memoryless:
+        if not self.space.is_memoryless or self.resolves:
             raise NoAnswerError(f"{self.name}: cannot judge positions, because it remembers more than they show")
 
 

@@ -10,7 +10,7 @@ import { streakOn } from "./puzzle.js";
 
 const PUNISH = "punish";
 const STANDARD = "tabletop";
-const LEVELS = ["easy", "medium", "hard"];
+const LEVELS = ["easy", "medium", "hard", "expert"];
 // Maximum number of opponents in the first form. All opponents are under More.
 const MOST_OPPONENTS = 6;
 // Levels of the other games, in words.
