@@ -74,7 +74,7 @@ class PolicyPlayer:
 
     @property
     def first_policy(self) -> Any:
-        """Policy in the first measure: `policy`, part of a `PublicPolicy`, or the blueprint's policy of a `Resolver`."""
+        """Policy in the first measure: `policy`, part of a `PublicPolicy`, or the blueprint of a `Resolver`."""
         from punish_fast.equilibrium.resolving import Resolver
 
         policy = self.policy.blueprint if isinstance(self.policy, Resolver) else self.policy
