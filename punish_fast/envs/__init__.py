@@ -19,9 +19,9 @@ __all__ = ["GameAECEnv", "GameEnv", "GameVectorEnv", "PunishEnv", "PunishParalle
 _NEEDS_GYMNASIUM = tuple(__all__)
 __all__ += ["load_game", "load_punish", "spiel_policy"]
 
-# Registered names, and the names of the games in `punish_fast.games`.
-_GAMES = {"TapnSwap": "tapnswap", "TicTacToe": "tictactoe", "Connect4": "connect4"}
-_GAMES |= {"IncanGold": "incan-gold", "Gwent": "gwent"}
+# Registered names, and arguments of the environments.
+_GAMES = {"Punish": {}, "TapnSwap": {"game": "tapnswap"}, "TicTacToe": {"game": "tictactoe"}}
+_GAMES |= {"Connect4": {"game": "connect4"}, "IncanGold": {"game": "incan-gold"}, "Gwent": {"game": "gwent"}}
 
 _find = on_first_use(__name__)
 
@@ -32,15 +32,11 @@ def __getattr__(name: str) -> object:
     return _find(name)
 
 
-def _register(name: str, kind: str, **options: str) -> None:
-    from gymnasium.envs.registration import register
-
-    # `__getattr__` reports missing packages.
-    single, vector = f"{__name__}:{kind}Env", f"{__name__}:{kind}VectorEnv"
-    register(f"punish_fast/{name}-v0", single, vector_entry_point=vector, kwargs=options)
-
-
 if are_installed("gymnasium"):
-    _register("Punish", "Punish")
-    for _name, _game in _GAMES.items():
-        _register(_name, "Game", game=_game)
+    from gymnasium.envs.registration import register as _register
+
+    for _name, _options in _GAMES.items():
+        _kind = "Game" if _options else "Punish"
+        # `__getattr__` reports missing packages.
+        _single, _vector = f"{__name__}:{_kind}Env", f"{__name__}:{_kind}VectorEnv"
+        _register(f"punish_fast/{_name}-v0", _single, vector_entry_point=_vector, kwargs=_options)

@@ -56,15 +56,14 @@ def save_columns(path: Path, columns: Columns) -> None:
     if path.suffix == ".csv":
         write_csv(path, {name: np.asarray(column).tolist() for name, column in _plain(columns).items()})
         return
-    frame = to_frame(columns) if path.suffix == ".parquet" else None
-    if hasattr(frame, "to_parquet"):
-        require("pyarrow")
     with replacing(path) as temporary, temporary.open("wb") as file:
-        if frame is not None:
-            (frame.to_parquet if hasattr(frame, "to_parquet") else frame.write_parquet)(file)
+        if path.suffix == ".npz":
+            np.savez_compressed(file, **_plain(columns))
+        elif hasattr(frame := to_frame(columns), "to_parquet"):
+            require("pyarrow")
+            frame.to_parquet(file)
         else:
-            arrays: dict[str, Any] = {name: np.array(column) for name, column in _plain(columns).items()}
-            np.savez_compressed(file, **arrays)
+            frame.write_parquet(file)
 
 
 def value_text(value: object) -> str:
