@@ -40,8 +40,6 @@ _STATES_AT_ONCE = 1 << 16
 
 
 class _Attributes(gymnasium.Env[np.ndarray, int]):
-    """Attributes of each game in `_Games`."""
-
     action_masks = None  # `_Games.env_method` returns masks
 
 
@@ -103,32 +101,18 @@ class Point:
 
 
 def train(
-    graph: pf.GameGraph,
-    players: Mapping[str, np.ndarray],
-    agent: str,
-    steps: int,
-    iterations: int,
-    known: Mapping[tuple[str, int], Point],
+    graph: pf.GameGraph, players: Mapping[str, np.ndarray], agent: str, options: Any, known: Mapping[Any, Point]
 ) -> Iterator[tuple[Point, np.ndarray]]:
     """Train an agent against a player or by self-play. Yield measurements and the agent's policy during training.
 
-    ``known`` contains earlier measurements of the same training, by agent and number of steps.
+    ``options`` are those of the command, and ``known`` contains earlier measurements by agent and number of steps.
     """
+    steps = options.steps
     n_games = max(1, min(_GAMES, steps // _BREATHS))
     games = _Games(graph, n_games, players.get(agent, pf.uniform_policy(graph.space)))
-    network = MaskablePPO(
-        "MlpPolicy",
-        games,
-        n_steps=_BREATHS,
-        batch_size=min(2048, n_games * _BREATHS),
-        n_epochs=4,
-        gamma=1.0,
-        learning_rate=1e-3,
-        ent_coef=0.01,
-        policy_kwargs={"net_arch": [128, 128]},
-        seed=0,
-        device="cpu",
-    )
+    learning: dict[str, Any] = {"n_epochs": 4, "gamma": 1.0, "learning_rate": 1e-3, "ent_coef": 0.01}
+    learning |= {"n_steps": _BREATHS, "batch_size": min(2048, n_games * _BREATHS)}
+    network = MaskablePPO("MlpPolicy", games, policy_kwargs={"net_arch": [128, 128]}, seed=0, device="cpu", **learning)
     total, seconds = np.zeros(games.encoding.mask.shape), 0.0
     n_parts = max(1, min(_PARTS, steps // (n_games * _BREATHS)))
     for part in range(1, n_parts + 1):
@@ -147,7 +131,7 @@ def train(
                 yield known[agent, network.num_timesteps], policy
                 continue
             wins = {name: pf.head_to_head(graph, policy, each).win_probability for name, each in players.items()}
-            bounds = pf.bracket(graph, policy, width=0.005, max_iterations=iterations)
+            bounds = pf.bracket(graph, policy, width=0.005, max_iterations=options.iterations)
             yield Point(agent, network.num_timesteps, seconds, wins, bounds.lower, bounds.upper), policy
 
 
@@ -205,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     earlier = [Point(**each) for each in json.loads(file.read_text(encoding="utf-8"))] if file.exists() else []
     known = {(point.agent, point.steps): point for point in earlier}
     for agent in (*players, SELF_PLAY):
-        for point, policy in train(graph, players, agent, options.steps, options.iterations, known):
+        for point, policy in train(graph, players, agent, options, known):
             points.append(point)
             rates = ", ".join(f"{100 * rate:.1f} % against {name}" for name, rate in point.wins.items())
             say(f"{agent}, {point.steps:,} steps: {rates}, {point.lower:.4f} to {point.upper:.4f}")
