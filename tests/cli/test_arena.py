@@ -177,14 +177,14 @@ BRACKET = ("exploit", "random", *TINY, "--bracket")
 
 
 def test_the_win_rate_of_the_best_opponent_is_bracketed(run, graph):
-    report = run(*BRACKET, "--width", "0.1", "--json").report
+    report = run(*BRACKET, "--gap", "0.1", "--json").report
     found = bracket(graph, Player("random").policy(graph.space), width=0.001)
     assert (report["lower_bound"], report["upper_bound"]) == (found.lower, found.upper)
     assert report["width"] == pytest.approx(100 * found.width)
     assert report["width"] <= 0.1
     assert (report["iterations"], report["first_actions"]) == (found.iterations, found.first_actions)
     assert (report["exploiters"], report["resume"]) == ({}, None)
-    done = run(*BRACKET, "--width", "0.1")
+    done = run(*BRACKET, "--gap", "0.1")
     printed = re.findall(r"^  (\w+) bound +([\d.]+)%  \w", done.out, re.MULTILINE)
     low, high = (float(dict(printed)[name]) / 100 for name in ("lower", "upper"))
     # Printed bounds are rounded outwards, so they hold too.
@@ -194,10 +194,10 @@ def test_the_win_rate_of_the_best_opponent_is_bracketed(run, graph):
 
 
 def test_bounds_are_resumed_from_a_file(run, folder):
-    first = run(*BRACKET, "--width", "20", "--resume", "bounds.h5", "--json").report
+    first = run(*BRACKET, "--gap", "20", "--resume", "bounds.h5", "--json").report
     assert first["resume"] == "bounds.h5"
-    whole = run(*BRACKET, "--width", "0.01", "--json").report
-    resumed = run(*BRACKET, "--width", "0.01", "--resume", "bounds.h5", "--json").report
+    whole = run(*BRACKET, "--gap", "0.01", "--json").report
+    resumed = run(*BRACKET, "--gap", "0.01", "--resume", "bounds.h5", "--json").report
     assert first["width"] > 0.01 >= resumed["width"]
     names = ("lower_bound", "upper_bound", "iterations", "first_actions")
     assert [resumed[name] for name in names] == [whole[name] for name in names]
@@ -211,7 +211,7 @@ def test_a_file_of_bounds_is_checked_before_exploiters_run(run, folder, monkeypa
     def unexpected(*_):
         raise AssertionError("an exploiter has run")
 
-    run(*BRACKET, "--width", "20", "--resume", "bounds.h5", "-q")
+    run(*BRACKET, "--gap", "20", "--resume", "bounds.h5", "-q")
     bundle = load_bundle(folder / "bounds.h5", {"bounds": LAYOUT})
     bundle.arrays["first_actions"][0, 0] = 1e9
     save_bundle(folder / "bounds.h5", "bounds", {"digest": bundle.header["digest"]}, bundle.arrays)
@@ -224,7 +224,7 @@ def test_a_file_of_bounds_is_checked_before_exploiters_run(run, folder, monkeypa
 
 
 def test_a_time_limit_leaves_valid_bounds(run):
-    words = (*BRACKET, "--width", "0", "--time", "0")
+    words = (*BRACKET, "--gap", "0", "--time", "0")
     report = run(*words, "--json").report
     assert 0 < report["lower_bound"] <= report["upper_bound"] < 1
     assert (report["iterations"], report["first_actions"]) == (0, {})
@@ -234,10 +234,10 @@ def test_a_time_limit_leaves_valid_bounds(run):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--width", "1"), "--width requires --bracket"),
+        (("--gap", "1"), "--gap requires --bracket"),
         (("--resume", "x.h5"), "--resume requires --bracket"),
-        (("--bracket", "--width", "-1"), "width: -1 is not allowed; it must be at least 0"),
-        (("--bracket", "--width", "nan"), "width: nan is not allowed"),
+        (("--bracket", "--gap", "-1"), "gap: -1 is not allowed; it must be at least 0"),
+        (("--bracket", "--gap", "nan"), "gap: nan is not allowed"),
         (("--bracket", "--time", "-2"), "time: -2 is not allowed; it must be at least 0"),
     ],
 )

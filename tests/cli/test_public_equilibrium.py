@@ -74,7 +74,7 @@ def test_exploitability_falls_and_the_arena_is_exact(run):
     run(*LEARN, "-o", "base.h5", "-q")
     assert run(*LEARN, "--public", "20", "-o", "public.h5").then.startswith("punish-fast exploit public.h5 --bracket")
     base, public = (
-        run("exploit", name, "--bracket", "--width", "0.1", "-q", "--json").report for name in ("base.h5", "public.h5")
+        run("exploit", name, "--bracket", "--gap", "0.1", "-q", "--json").report for name in ("base.h5", "public.h5")
     )
     assert 0.5 <= public["upper_bound"] < base["lower_bound"]
     report = run("arena", "public.h5", "base.h5", "random", "-q", "--json").report
