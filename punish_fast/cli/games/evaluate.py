@@ -9,6 +9,7 @@ JSON keys:
         *AgentEvaluation
 """
 
+from collections.abc import Iterator
 from itertools import starmap
 from typing import Any
 
@@ -71,11 +72,35 @@ def evaluate(options: GamesEvaluateOptions) -> None:
 def _print_evaluation(report: dict[str, Any]) -> None:
     """Print the report with the results in each seat in one column, and explain the columns."""
     report["agents"] = [dict(starmap(_cell, agent.items())) for agent in report["agents"]]
+    if report["game"] == "gwent":
+        shown = {
+            "variant": report["variant"] | {"decks": ", ".join(_decks(each["decks"]) for each in report["variants"])}
+        }
+        shown |= {name: report[name] for name in ("seed", "seconds")}
+        print_report(
+            {"game": report["game"], **shown, "won": [row for each in report["agents"] for row in _matches(each)]}
+        )
+        return
     print_report(report)
     rows = [each for agent in report["agents"] for each in (agent, *agent.get("sets", {}).values())]
     shown = {name for row in rows for name, value in row.items() if value is not None}
     for k, name in enumerate(name for name in _COLUMNS if name in shown):
         print_text(f"{name.replace('_', ' ')}: {_COLUMNS[name]}", "  ", "" if k else "\n")
+
+
+def _decks(text: str) -> str:
+    """Return the name of decks. Lists of cards are too long for a column."""
+    return text if text.isalpha() else "given"
+
+
+def _matches(agent: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return a row for each of an agent's matches at Gwent Lite: its shares of games won by seat."""
+    for decks, matches in agent["matches"].items():
+        for opponent, seats in matches.items():
+            name = f"{agent['agent']}, mixed" if agent["play"] == "mixed" else agent["agent"]
+            wins = {seat: f"{match['win']:.1%}" for seat, match in seats.items()}
+            error, games = f"{seats['both']['win_error']:.1%}", seats["both"]["games"]
+            yield {"agent": name, "decks": _decks(decks), "against": opponent, **wins, "error": error, "games": games}
 
 
 def _cell(name: str, value: Any) -> tuple[str, Any]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -38,6 +39,15 @@ def test_players_are_judged_by_games_with_both_kinds_of_decks(run):
     rule = report["agents"][1]["matches"]
     assert min(rule[decks]["random"]["both"]["win"] for decks in rule) > 0.9
     assert max(rule[decks]["rule-of-thumb"]["both"]["win"] for decks in rule) < 0.65
+
+
+@pytest.mark.compiled
+def test_matches_with_given_decks_are_a_table_of_shares(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = run("games", "evaluate", f"gwent:decks={DECKS}", "rule-of-thumb", "--games", "4", "-q").out
+    assert DECKS not in printed
+    assert re.search(r"agent +decks +against +first +second +both +error +games", printed)
+    assert re.search(r"rule-of-thumb +given +random( +\d+\.\d%){4} +4$", printed, re.MULTILINE)
 
 
 @pytest.mark.compiled
