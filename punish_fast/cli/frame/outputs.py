@@ -19,6 +19,7 @@ def default_output(
     path: Path,
     settings: Mapping[str, Any] | None = None,
     settings_of: Callable[[Path], Mapping[str, Any]] | None = None,
+    advice: str = "",
 ) -> Path:
     """Return ``path``, the default output. Raise UsageError if the file exists and has other settings.
 
@@ -27,6 +28,7 @@ def default_output(
         settings: JSON-like settings of the file to write. None if files of this kind do not record settings, so that
             existing files are never replaced.
         settings_of: Function that reads the settings of a file. `made_with` by default.
+        advice: End of the error message, with another way to use the file.
     """
     if not path.exists():
         return path
@@ -43,7 +45,7 @@ def default_output(
             raise
         except ReadError:
             how = " and was not made by this command"
-    raise UsageError(f"{path}: already exists{how}; choose another output with -o")
+    raise UsageError(f"{path}: already exists{how}; choose another output with -o{advice}")
 
 
 def default_strategy(path: Path, rules: Rules, origin: Mapping[str, Any], information: str = "memoryless") -> Path:

@@ -105,7 +105,8 @@ def train(options: TrainOptions) -> None:
         trainer, strength = _trainer(options, game)
     if options.output is None and options.former is None:
         settings = _settings(trainer) if options.time is None else None
-        default_output(output, settings, lambda path: _settings(load_agent(path)))
+        advice = f", or train that agent further with --from {output}"
+        default_output(output, settings, lambda path: _settings(load_agent(path)), advice)
     before = trainer.games
     with clock("train"), progress.stage("train"):
         clock.seconds["games"] = _train(trainer, strength, output, options)

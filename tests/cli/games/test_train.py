@@ -51,7 +51,8 @@ def test_training_stops_after_a_time_limit_and_names_the_next_command(run, folde
     assert further["games"] == agent.games + 50
     # An agent of hours is not replaced by one of seconds.
     (folder / "timed.h5").rename(folder / "tapnswap.h5")
-    run(*TABLE[:3], "--time", "0.01").refused("tapnswap.h5: already exists; choose another output with -o")
+    advice = "choose another output with -o, or train that agent further with --from tapnswap.h5"
+    run(*TABLE[:3], "--time", "0.01").refused(f"tapnswap.h5: already exists; {advice}")
 
 
 def test_an_agent_is_saved_after_a_time_limit_even_if_saving_takes_long(run, monkeypatch):
