@@ -58,7 +58,8 @@ def test_the_report_is_printed_in_words(run, monkeypatch):
         _, found, rest = text.partition(words)
         assert found
         assert f"It costs {100 * habit['loss']:.1f} points each time, judged by strategy;" in rest
-        caution = f"Only {habit['choices']} choices: this might be chance."
+        times = "1 time" if habit["choices"] == 1 else f"{habit['choices']} times"
+        caution = f"Chosen only {times}: this might be chance."
         assert (caution in rest.partition(" would play ")[2][:120]) == habit["is_uncertain"] == (habit["choices"] < 20)
     assert "worst positions, judged by strategy" in text
     for position in report["positions"]:

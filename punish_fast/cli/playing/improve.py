@@ -136,7 +136,7 @@ def habit_text(habit: dict[str, Any], reference: str) -> str:
     """Describe a habit in sentences, with a warning if the number of choices is small."""
     instead = sorted(habit["instead"].items(), key=lambda pair: -pair[1])
     plays = ", ".join(f"{play} {share:.0%}" for play, share in instead if share >= _LEAST_SHARE)
-    caution = f" Only {habit['choices']:,} choices: this might be chance." if habit["is_uncertain"] else ""
+    caution = f" Chosen only {count(habit['choices'], 'time')}: this might be chance." if habit["is_uncertain"] else ""
     return (
         f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of {habit['of']:,} choices, {reference} in "
         f"{habit['reference_share']:.0%}. It costs {_points(habit['loss'])} points each time, judged by {reference}; "

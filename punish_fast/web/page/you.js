@@ -38,7 +38,7 @@ function report(found, practice) {
   const lost = `points lost per game, judged by ${reference}`;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
-    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time, judged by ${reference}; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.is_uncertain && `Only ${counted(each.choices, "choice")}: this might be chance. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practice(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practice this"));
+    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time, judged by ${reference}; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.is_uncertain && `Chosen only ${counted(each.choices, "time")}: this might be chance. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practice(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practice this"));
   const position = (each) => mistake(each, each.played, "Played:", reference, gameLink(each.game, judge, each.state));
   return [
     h(
