@@ -7,7 +7,7 @@ users begins when the second user takes a seat. In games between two users, requ
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from fastapi import HTTPException
@@ -105,12 +105,20 @@ class OpenSessions:
 
     def invited(self, invitation: str) -> Seat:
         """Return the host's seat. Raise HTTPException 404 for unknown invitations, and 409 if no seat is free."""
-        table = next((table for table in self._tables if table.invitation == invitation), None)
-        if table is None or self._is_stale(table):
-            raise HTTPException(404, "invitation: unknown, or the game has ended; ask for a new link")
+        table = self._known("invitation", (table for table in self._tables if table.invitation == invitation))
         if table.has_begun:
             raise HTTPException(409, "invitation: both seats of this table are taken; ask for a link of your own")
         return table.seats[0]
+
+    def watched(self, watch: str) -> OpenSession:
+        """Return a table by its secret name for spectators. Raise HTTPException 404 for unknown names."""
+        return self._known("watch", (table for table in self._tables if table.watch == watch))
+
+    def _known(self, kind: str, found: Iterator[OpenSession]) -> OpenSession:
+        table = next(found, None)
+        if table is None or self._is_stale(table):
+            raise HTTPException(404, f"{kind}: unknown, or the game has ended; ask for a new link")
+        return table
 
     def join(self, host: Seat, name: str, client: Client) -> Seat:
         """Take the free seat at a host's table and begin the game."""
@@ -133,7 +141,7 @@ class OpenSessions:
             match = table.player.match(seed, secrets.randbits(64))
             new = replace(table, match=match, seed=seed, session=PlaySession(match, table.session.seats), again=set())
             new.kept, new.flaw, new.ended, new.previous, table.previous = None, None, None, table, None
-            new.won = table.score
+            new.won, new.number = table.score, table.number + 1
             for each in table.seats:
                 each.table = new
             new.begin()

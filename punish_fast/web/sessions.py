@@ -24,13 +24,16 @@ Number = Annotated[int, Query(ge=0, le=10**6)]
 
 TableId = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{32}$", description="Secret name of a seat at a table.")]
 InvitationId = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{32}$", description="Secret name of an invitation.")]
+WatchId = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{32}$", description="Secret name of a table for spectators.")]
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
+    """Body of a request."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class NewTable(_Body):
+class NewTable(Body):
     """Opponent and settings of a new game."""
 
     opponent: str = Field(pattern="^[0-9a-f]{32}$", description="Digest of an agent.")
@@ -47,7 +50,7 @@ class NewTable(_Body):
     second: bool = Field(False, description="Whether to let the agent move first in a game with alternating moves.")
 
 
-class Seen(_Body):
+class Seen(Body):
     """Number of events that the user has seen."""
 
     n_events: int = Field(ge=0, description="Number of events that you have seen; prevents repeated moves.")
@@ -59,19 +62,19 @@ class Choice(Seen):
     action: int = Field(ge=0, le=99, description="One of the legal actions.")
 
 
-class Moment(_Body):
+class Moment(Body):
     """Breath at which to replay a finished game."""
 
     breath: int = Field(ge=1, description="Number of the breath before which the new game begins, from 1.")
 
 
-class Visitor(_Body):
+class Visitor(Body):
     """Name of a user who accepts an invitation."""
 
     name: str = Field(description="Your name in the records.")
 
 
-def _name_of(person: str, registry: PlayerRegistry, *others: str) -> str:
+def name_of(person: str, registry: PlayerRegistry, *others: str) -> str:
     """Normalize a user's name. Raise HTTPException 422 for invalid names and names similar to a bot or ``others``."""
     try:
         name = checked_name(person, {*BOTS, *RESERVED, *(player.name for player in registry.players)})
@@ -102,7 +105,7 @@ def session_routes(
             raise HTTPException(422, f"second: must be false, because in {game} {player.no_second}")
         if wanted.friend and (seed is not None or player.rules is None):
             raise HTTPException(422, "friend: must be false with a seed, and in games other than Punish")
-        name = _name_of(wanted.name, registry, *([YOU] if wanted.friend else ()))
+        name = name_of(wanted.name, registry, *([YOU] if wanted.friend else ()))
         if wanted.friend or not player.is_ready(wanted.temperature):
             # Two users need the states of the game, but not the agent's strategy.
             await workers.answer(
@@ -182,11 +185,16 @@ def _add_friends(routes: APIRouter, registry: PlayerRegistry, tables: OpenSessio
         presentation, name = host.table.player.presentation, host.session.seats[host.number].name
         return {"host": name, "game": presentation.game, "rules": presentation.rules(), "clock": host.table.clock}
 
+    @routes.get("/watch/{watch}")
+    async def watch(watch: WatchId, since: Number = 0) -> dict[str, Any]:
+        """Return what both users at a table know, and all events from number ``since`` onward."""
+        return tables.watched(watch).watched(since)
+
     @routes.post("/invitations/{invitation}", status_code=201)
     async def join(invitation: InvitationId, visitor: Visitor, request: Request) -> dict[str, Any]:
         """Take the free seat and begin the game."""
         host = tables.invited(invitation)
-        name = _name_of(visitor.name, registry, YOU, host.session.seats[host.number].name)
+        name = name_of(visitor.name, registry, YOU, host.session.seats[host.number].name)
         return tables.join(host, name, request.state.client).shown(0)
 
     @routes.delete("/{table}/choice")

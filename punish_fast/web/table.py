@@ -20,6 +20,8 @@ _WAIT_SECONDS = 25.0
 # Minimum number of seconds for the first move in a game between two users.
 _FIRST_SECONDS = 120.0
 ID_BYTES = 24
+# Entries of a view that both players know.
+_PUBLIC = ("measure", "breath", "breaths", "discard", "deck", "own", "enemy")
 
 
 @dataclass(eq=False)
@@ -38,6 +40,8 @@ class OpenSession:
     has_begun: bool = False
     again: set[int] = field(default_factory=set)  # seats of users who want to play again
     invitation: str = field(default_factory=lambda: secrets.token_urlsafe(ID_BYTES))  # secret name of the free seat
+    watch: str = field(default_factory=lambda: secrets.token_urlsafe(ID_BYTES))  # secret name for spectators
+    number: int = 1  # number of the game between the two users, from 1
     keeps: bool = False  # True to store the finished game in the database
     kept: int | None = None  # id of the game in the database (None if it is not stored)
     flaw: str | None = None  # reason why the game could not be stored
@@ -127,6 +131,31 @@ class OpenSession:
             return None, False
         return self.session.seats[seat].choice(self.match, seat), True
 
+    def watched(self, since: int) -> dict[str, Any]:
+        """Return what both users know as a JSON-like object, with all events from number ``since`` onward.
+
+        The object does not depend on hands, or on choices before they are revealed.
+        """
+        session, presentation = self.session, self.player.presentation
+        view = presentation.view(session.view(0)) if self.has_begun else None
+        names = [player.name for player in session.seats]
+        events = [presentation.event(event, 0, names) for event in session.events[since:]]
+        for event in events:
+            event.pop("hand", None)
+        return {
+            "number": self.number,
+            "names": names,
+            "rules": presentation.rules(),
+            "is_on": not self.is_over,
+            "winner": session.winner,
+            "ended": self.ended,
+            "score": self.score,
+            "kept": self.kept,
+            "view": view and {key: view[key] for key in _PUBLIC},
+            "events": [{"n": n} | event for n, event in enumerate(events, since)],
+            "n_events": len(session.events),
+        }
+
     @property
     def finished(self) -> Finished:
         """The finished game, which must be Punish, for records and reviews."""
@@ -196,6 +225,7 @@ class Seat:
         table, session, mine = self.table, self.session, self.session.chosen(self.number)
         return {
             "invitation": table.invitation,
+            "watch": table.watch,
             "version": table.version,
             "is_here": len(table.seats) > 1,
             "chosen": next((move for move in moves if move["action"] == mine), None),

@@ -155,6 +155,79 @@ def test_nothing_hidden_is_sent_in_a_whole_game(client, naive, monkeypatch, host
     assert sum(len(each) > 1 and '"reveal"' in known for known, each in hidden.items()) > 3
 
 
+def spectators_game(client, naive, monkeypatch, seed, picks):
+    """Return, for each breath, what both players know, all that a spectator receives until both have chosen, and what
+    is hidden. The host and the guest pick legal actions by the bits of ``picks``."""
+    numbers, names = iter((seed, 1)), (f"{n:032d}" for n in itertools.count())
+    received, breath = [], 0
+    with monkeypatch.context() as patch:
+        patch.setattr(secrets, "randbits", lambda _: next(numbers))
+        patch.setattr(secrets, "token_urlsafe", lambda _: next(names))
+        host = invite(client, naive)
+        watched = {"table": f"watch/{host['friend']['watch']}"}
+        assert look(client, watched).json()["view"] is None
+        seats = [host, accept(client, host).json()]
+        while True:
+            seats = [look(client, seat).json() for seat in seats]
+            before = look(client, watched).content
+            assert json.loads(before)["is_on"] is seats[0]["is_on"]
+            if not seats[0]["is_on"]:
+                break
+            chosen = [
+                seat["legal"][(picks >> (2 * breath + k)) % 2 % len(seat["legal"])] for k, seat in enumerate(seats)
+            ]
+            seen = {before}
+            for k in (0, 1):
+                assert choose(client, seats[k], chosen[k]["action"]).status_code == 200
+                seen.add(look(client, watched).content)
+                assert client.delete(f"/tables/{seats[k]['table']}/choice").status_code == 200
+                seen.add(look(client, watched).content)
+            known = json.dumps([event | {"hand": None} for event in seats[0]["events"]])
+            received.append((known, seen, str([(seat["view"]["hand"], chosen) for seat in seats])))
+            for seat, move in zip(seats, chosen, strict=True):
+                choose(client, seat, move["action"])
+            breath += 1
+        # Neither hands nor decks are shown after the game.
+        assert not {"hand", "unseen", "state", "uncovered", "legal", "seed"} & set(before.decode().split('"'))
+        for seat in seats:
+            client.delete(f"/tables/{seat['table']}")
+    return received
+
+
+def test_spectators_receive_only_what_both_players_know(client, naive, monkeypatch):
+    """A spectator receives the same bytes after the same revealed events, whatever is held, picked or taken back."""
+    found: dict[str, set[bytes]] = {}
+    hidden: dict[str, set[str]] = {}
+    for seed, picks in itertools.product(range(6), (0b0000, 0b0100, 0b1100)):
+        for known, seen, secret in spectators_game(client, naive, monkeypatch, seed, picks):
+            found.setdefault(known, set()).update(seen)
+            hidden.setdefault(known, set()).add(secret)
+    assert {len(each) for each in found.values()} == {1}
+    # Later breaths are compared, too, and hands or picks differ there.
+    assert sum(len(each) > 1 and '"reveal"' in known for known, each in hidden.items()) > 3
+
+
+def test_a_spectator_follows_rematches_and_cannot_sit_down(client, naive):
+    host = invite(client, naive)
+    name = host["friend"]["watch"]
+    assert client.post(f"/tables/invitations/{name}", json={"name": "Eve"}).status_code == 404
+    assert look(client, {"table": name}).status_code == 404
+    assert look(client, {"table": f"watch/{host['table']}"}).status_code == 404
+    friend = accept(client, host).json()
+    for seat in (host, friend):
+        assert look(client, seat).json()["friend"]["watch"] == name
+    host = look(client, host).json()
+    while host["is_on"]:
+        choose(client, host, host["legal"][0]["action"])
+        choose(client, friend, friend["legal"][0]["action"])
+        host, friend = look(client, host).json(), look(client, friend).json()
+    for table in (host, friend):
+        client.post(f"/tables/{table['table']}/again", json={})
+    shown = look(client, {"table": f"watch/{name}"}).json()
+    assert (shown["number"], sum(shown["score"]), shown["names"], shown["is_on"]) == (2, 1, ["Ann", "Ben"], True)
+    assert look(client, {"table": f"watch/{name}"}, since=1).json()["events"] == []
+
+
 def test_a_table_has_two_seats_and_a_request_waits_for_the_friend(client, naive):
     host = invite(client, naive)
     path = f"/tables/invitations/{host['friend']['invitation']}"

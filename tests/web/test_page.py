@@ -204,8 +204,8 @@ def test_a_game_is_played_by_keys_and_kept_and_played_again(visit, database):
     assert "wins!" not in breath_of(page)
 
 
-def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
-    host, guest = visit(), visit(size=PHONE, color_scheme="dark")
+def meet(host: Visit, guest: Visit) -> tuple[Page, Page]:
+    """Let two people, Ann and Bert, sit down at a table by a link."""
     ann = host.go("#/friend", ".seat-form")
     ann.get_by_label("Your name").fill("Ann")
     ann.get_by_role("button", name="Make a link").click()
@@ -214,6 +214,24 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
     ben.get_by_label("Your name").fill("Bert")
     ben.get_by_role("button", name="Start the game").click()
     ann.wait_for_selector(".controls")
+    return ann, ben
+
+
+def watch(ann: Page, fan: Visit) -> Page:
+    """Let a spectator come by Ann's link before the first clash."""
+    ann.get_by_role("button", name="Copy link for spectators").click()
+    ann.get_by_role("button", name="Copied").wait_for()
+    eve = fan.go(ann.evaluate("navigator.clipboard.readText()").removeprefix(f"{fan.address}/"), ".log h3")
+    assert eve.locator(".under").all_inner_texts() == ["hand of 2", "deck of 2", "hand of 2"]
+    assert eve.locator(".hand, .controls, .duel [data-card]").count() == 0
+    assert (eve.locator("h2").all_inner_texts()[:2], fan.width()) == (["Bert", "Ann"], PHONE["width"])
+    return eve
+
+
+def test_two_people_play_a_game_by_a_link_with_a_reload_and_a_spectator(visit, database):
+    host, guest = visit(permissions=["clipboard-read", "clipboard-write"]), visit(size=PHONE, color_scheme="dark")
+    fan = visit(size=PHONE)
+    ann, ben = meet(host, guest)
     for breath in range(MOST_BREATHS):
         if ann.locator(".ending").is_visible():
             break
@@ -229,16 +247,21 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
             assert (breath_of(ann), ann.locator(".hand [aria-pressed=true]").count()) == (logs[0], 1)
             ben.locator(".hand button:enabled").last.click()
             picked = ben.locator(".hand [aria-pressed=true]").get_attribute("data-kind")
+            eve = watch(ann, fan)
         by_clicks(ben, breath)
         after(ann, logs[0])
         after(ben, logs[1])
         if breath == 0:
             assert ben.locator(".mine [data-card]").get_attribute("data-card") == picked
             assert ann.locator(".theirs [data-card]").get_attribute("data-card") == picked
+            eve.locator(f".theirs [data-card={picked}]").wait_for()
+            assert fan.flaws() == []
     links = [page.get_by_role("link", name="Review this game") for page in (ann, ben)]
     game = must_be_kept(ben, database, "Bert", enemy="Ann")
     for page in (ann, ben):
         page.locator(".costliest", has_text=re.compile("cost you most. See why|No choice of yours lost")).wait_for()
+    eve.get_by_text(f"{game.winner.name} wins!").first.wait_for()
+    eve.get_by_role("link", name="Review this game").wait_for()
     # The judge knows nothing about a friend.
     told = [page.locator(".costliest > .quiet").inner_text().partition(" from there on")[2] for page in (ann, ben)]
     assert told == [f", if {friend} played like Nina." for friend in ("Bert", "Ann")]
@@ -250,6 +273,7 @@ def test_two_people_play_a_game_by_a_link_with_a_reload(visit, database):
     ben.wait_for_selector(".controls")
     own = int(game.winner.name == "Ann")
     ann.get_by_text(f"Score: you {own}, Bert {1 - own}.").wait_for()
+    eve.get_by_text(f"Score: Ann {own}, Bert {1 - own}.").wait_for()
     for page in (ann, ben):
         assert page.get_by_role("link", name="Review the previous game").get_attribute("href") == f"#/review/{game.id}"
     ann.once("dialog", lambda dialog: dialog.accept())

@@ -113,6 +113,7 @@ class FriendSeat extends Seat {
     this.clock = h("span", { class: "time" });
     super.sitDown(table);
     this.ending.before(h("div", { class: "row friend-row" }, this.news, this.clock));
+    this.exit.after(copyButton(`#/watch/${table.friend.watch}`, "Copy link for spectators"));
   }
 
   /** Show a table unless a later version has been shown. Keep the picked move if only the friend has acted. */

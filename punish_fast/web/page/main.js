@@ -1,4 +1,4 @@
-/** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/explore/{digest}/{state},
+/** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/watch/{table}, #/explore/{digest}/{state},
  * #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/hand/{cards}/{discard pile}/{details}, #/rules/{copies}/{damage}, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
@@ -14,9 +14,10 @@ import * as practice from "./practice.js";
 import * as puzzle from "./puzzle.js";
 import * as review from "./review.js";
 import * as rules from "./rules.js";
+import * as watch from "./watch.js";
 import * as you from "./you.js";
 
-const PAGES = { play, learn, friend, hand, explore, review, rules, practice, puzzle, you, dashboard };
+const PAGES = { play, learn, friend, hand, explore, review, rules, practice, puzzle, watch, you, dashboard };
 
 const main = document.getElementById("main");
 // Function to call when the user leaves the current page, and number of the current visit, by which late responses are

@@ -187,7 +187,7 @@ export class Seat {
     this.table = table;
     this.seen = table.n_events;
     this.renderer.update(table, events);
-    this.record(events);
+    record(this.log, this.renderer, events);
     const undo = document.getElementById("undo");
     if (undo && events.some(({ kind, seat }) => kind === "move" && seat === table.seat)) undo.disabled = false;
     const over = table.is_on || isTouch() || table.friend?.is_here === false ? "" : " Press Enter to play again.";
@@ -237,16 +237,6 @@ export class Seat {
       // Leave the table only if it is gone; a lost connection may recover.
       if (this.isAt(id) && problem.status === GONE) this.welcome();
     }
-  }
-
-  record(events) {
-    for (const event of events) {
-      const heading = this.renderer.heading(event);
-      if (heading || !this.log.lastChild) this.log.append(h("section", {}, heading && h("h3", {}, heading)));
-      const words = this.renderer.words(event, events);
-      if (words) this.log.lastChild.append(h("p", {}, words));
-    }
-    this.log.scrollTop = this.log.scrollHeight;
   }
 
   async advise() {
@@ -374,6 +364,17 @@ export class Seat {
     else if (!this.renderer.press(key)) return;
     event.preventDefault();
   }
+}
+
+/** Append events to a log. */
+export function record(log, renderer, events) {
+  for (const event of events) {
+    const heading = renderer.heading(event);
+    if (heading || !log.lastChild) log.append(h("section", {}, heading && h("h3", {}, heading)));
+    const words = renderer.words(event, events);
+    if (words) log.lastChild.append(h("p", {}, words));
+  }
+  log.scrollTop = log.scrollHeight;
 }
 
 /** The card of a choice beside the card of the best choice. */

@@ -249,9 +249,14 @@ export class Punish {
     this.middle.replaceChildren(
       pile("Discard pile", view.discard),
       this.duel(),
-      pile(this.table.is_on ? "Not seen yet" : "Not seen", view.unseen, "hand or deck"),
+      this.others(),
       h("div", { class: "result" }, this.result()),
     );
+  }
+
+  /** The pile beside the duel. */
+  others() {
+    return pile(this.table.is_on ? "Not seen yet" : "Not seen", this.table.view.unseen, "hand or deck");
   }
 
   duel() {
