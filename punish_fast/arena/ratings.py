@@ -23,6 +23,8 @@ games. The Wilson interval (1927) of a win rate uses the number of independent g
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
 
 from punish_fast.runtime.errors import ArgumentError, check_allowed
 from punish_fast.runtime.results import Z_95, wilson_interval
@@ -126,6 +128,37 @@ def rank_results(winners: np.ndarray, losers: np.ndarray) -> list[Standing]:
     # Unmet players have the error of a tiny fraction of a game.
     error = np.where(is_mixed, np.sqrt(win * win.T / np.maximum(games, 1e-9)), 1 / np.maximum(games, 1))
     return rank(players.tolist(), win, error)
+
+
+def rate_against(ratings: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
+    """Rate a player by games against opponents of known strength.
+
+    As in `rank`, the rating maximizes the likelihood, and half a win and half a loss are added: a draw with an opponent
+    of rating 0. The margin follows from the Fisher information.
+
+    Args:
+        ratings: float64 ``[n]``, Elo ratings of the opponents.
+        scores: float64 ``[n]``, 1 for a win and 0 for a loss.
+
+    Returns:
+        Elo rating, and half the width of its 95 % confidence interval.
+
+    Examples:
+        >>> import numpy as np
+        >>> rating, margin = rate_against(np.full(15, 200.0), np.array([1.0] * 5 + [0.0] * 10))
+        >>> round(rating), round(margin)
+        (77, 183)
+    """
+    opponents, won = np.append(ratings, 0.0) / _POINTS, np.append(scores, 0.5)
+
+    def surplus(strength: float) -> float:
+        return float((won - expit(strength - opponents)).sum())
+
+    # At these limits, the surplus has the sign of the added draw.
+    reach = np.log(2 * len(won))
+    strength = brentq(surplus, opponents.min() - reach, opponents.max() + reach)
+    p = expit(strength - opponents)
+    return float(_POINTS * strength), float(Z_95 * _POINTS / np.sqrt((p * (1 - p)).sum()))
 
 
 def strengths(win: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punish_fast.arena.ratings import rank, rank_results, strengths
+from punish_fast.arena.ratings import rank, rank_results, rate_against, strengths
 from punish_fast.runtime.errors import ArgumentError
 
 
@@ -27,6 +27,21 @@ def test_strengths_of_many_agents_that_always_beat_the_next_maximize_the_likelih
     np.fill_diagonal(lost, 0)
     # Actual and expected results, weighted by their rare counterparts, are equal for every agent.
     assert (win * lost).sum(axis=1) == pytest.approx((win.T * lost.T).sum(axis=1), rel=1e-6)
+
+
+def test_a_rating_against_known_opponents_maximizes_the_likelihood():
+    ratings, scores = np.array([-100.0, 0.0, 250.0, 400.0]), np.array([1.0, 0.0, 1.0, 0.0])
+    grid = np.arange(-800.0, 800.0, 0.5)
+    wins = 1 / (1 + 10 ** ((np.append(ratings, 0.0) - grid[:, np.newaxis]) / 400))
+    won = np.append(scores, 0.5)
+    likelihood = (won * np.log(wins) + (1 - won) * np.log(1 - wins)).sum(axis=1)
+    found, margin = rate_against(ratings, scores)
+    assert found == pytest.approx(grid[likelihood.argmax()], abs=0.5)
+    curvature = -np.diff(likelihood, 2)[likelihood.argmax() - 1] / 0.25
+    assert margin == pytest.approx(1.96 / np.sqrt(curvature), rel=0.01)
+    # Without games, the added draw alone counts. All wins or all losses have finite ratings.
+    assert rate_against(np.array([]), np.array([]))[0] == pytest.approx(0)
+    assert rate_against(ratings, np.ones(4))[0] == pytest.approx(-rate_against(-ratings, np.zeros(4))[0])
 
 
 def test_a_rating_of_400_more_is_ten_wins_to_one_loss():
