@@ -95,6 +95,7 @@ READING = {
     "solve": (["tensor.h5"], ["tensor.h5"]),
     "build": (["--rules", "house.toml", "--enemy", "agent.h5"], ["house.toml", "agent.h5"]),
     "export": (["agent.h5", "--to", "npz"], ["agent.h5"]),
+    "show": (["agent.h5", "101010200220000001"], ["agent.h5"]),
     "import": (["q.json", "--rules", "house.toml"], ["q.json", "house.toml"]),
     "balance": (["house.toml"], ["house.toml"]),
     "survey": (["survey.toml"], ["survey.toml"]),
@@ -137,7 +138,7 @@ def test_no_verb_replaces_what_it_reads(run, files, name):
     write_games(files / "games.db", random_games(StateSpace(PRESETS["tiny"]), 1))
     verb, (arguments, sources) = all_verbs()[name], READING[name]
     for source, flag in product(sources, writing_options(verb)):
-        suffix = ".svg" if flag == "--plot" or name == "records plot" else ".h5"
+        suffix = ".svg" if flag in ("--plot", "--svg") or name == "records plot" else ".h5"
         links = [files / f"soft{suffix}", files / f"hard{suffix}"]
         links[0].symlink_to(source)
         links[1].hardlink_to(files / source)
