@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.duel.evaluation import EVALUATION, head_to_head
-from punish_fast.duel.graph import GRAPH, GameGraph, Policy, must_be_graph
+from punish_fast.duel.graph import GRAPH, GameGraph, Policy, empty_graph, must_be_graph
 from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.equilibrium import _regret_matching
@@ -43,6 +43,7 @@ from punish_fast.punish.codes import State, split_statuses
 from punish_fast.punish.rules import Five
 from punish_fast.punish.states.space import require_memoryless
 from punish_fast.punish.strategy import policy_of, uniform_policy
+from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 # Probability that the enemy plays a random legal action instead of its solution, in each breath.
 _TREMBLE = 0.01
@@ -319,4 +320,12 @@ def _possible_part(graph: MeasureGraph, dealt: np.ndarray) -> RestrictedGame:
     return game
 
 
-RESOLVING = [*GRAPH, EVALUATION, LEARNING, RESPONSES]
+def compile_seat() -> None:
+    """Compile the kernels of regret matching."""
+    seat = _Seat(empty_graph(), np.zeros(0))
+    seat.iterate(1, np.zeros(0), seat.strategy)
+
+
+_MATCHING = KernelGroup(compile_seat, (_regret_matching.sum_regrets, _regret_matching.match_regrets))
+# Kernel groups needed by resolvers.
+RESOLVING = [*GRAPH, EVALUATION, LEARNING, RESPONSES, _MATCHING]
