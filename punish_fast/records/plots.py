@@ -67,7 +67,7 @@ def _contributions(figure: Figure, results: Results, _player: str | None) -> Non
     axes.bar_label(bars, [f"{entry['games']:,}" for entry in table], padding=4)
     axes.set(xlabel="games played")
     figures.set_headline(figure, f"{table[-1]['name']} played most: {table[-1]['games']:,} of {_games(len(results))}")
-    axes.legend(loc="lower right")
+    _add_legend(figure, axes)
 
 
 def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
@@ -83,7 +83,7 @@ def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
     seasoned = [entry for entry in table if entry["games"] >= _FORM] or table
     among = f" (of those with {_FORM} games)" if len(seasoned) < len(table) else ""
     figures.set_headline(figure, f"{seasoned[-1]['name']} wins most often: {seasoned[-1]['win_rate']:.0%}{among}")
-    _explain_marks(axes, table, "lower right")
+    _explain_marks(figure, axes, table)
 
 
 def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> None:
@@ -106,7 +106,7 @@ def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> No
     said = "" if rank is None else f" (rank correlation {rank:+.2f})"
     figures.set_headline(figure, title + said)
     axes.set(xlabel="games played", ylabel="games won (%), with 95% intervals")
-    _explain_marks(axes, table, "upper right")
+    _explain_marks(figure, axes, table)
 
 
 def _over_time(figure: Figure, results: Results, player: str | None) -> None:
@@ -129,8 +129,9 @@ def _over_time(figure: Figure, results: Results, player: str | None) -> None:
         axes.axhline(50, color=figures.INK, linestyle=":", linewidth=0.8)
         axes.set(ylim=(0, 100))
         axes.set_title(f"{_label(name)}: {_games(len(n))}", fontsize=9)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower right", ncols=2)
+    # The legend is at the right of the label.
+    figure.supxlabel("games played", x=0.02, ha="left", fontsize=9)
+    _add_legend(figure, panels[0])
 
 
 def _matchups(figure: Figure, results: Results, _player: str | None) -> None:
@@ -199,11 +200,16 @@ def _mark(entry: dict[str, Any]) -> dict[str, Any]:
     return {"linestyle": "none", **(_BOT if entry["is_bot"] else _HUMAN)}
 
 
-def _explain_marks(axes: Axes, table: Sequence[dict[str, Any]], place: Any) -> None:
+def _add_legend(figure: Figure, axes: Axes) -> None:
+    """Add a legend below the axes, where it covers no data at any size."""
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower right", ncols=2)
+
+
+def _explain_marks(figure: Figure, axes: Axes, table: Sequence[dict[str, Any]]) -> None:
     if len({entry["is_bot"] for entry in table}) > 1:
         for label, is_bot in (("human player", False), ("bot", True)):
             axes.plot([], [], label=label, **_mark({"is_bot": is_bot}))
-        axes.legend(loc=place)
+        _add_legend(figure, axes)
 
 
 def _most_active(results: Results) -> list[str]:

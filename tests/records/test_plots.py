@@ -41,6 +41,17 @@ def test_few_games_and_odd_names_are_drawn(tmp_path, original, kind, title):
     assert f"<!-- {title}" in (tmp_path / "x.svg").read_text()
 
 
+@pytest.mark.parametrize("kind", ["contributions", "win-rates", "games-win-rate", "over-time"])
+def test_legends_cover_nothing_at_four_inches(results, kind):
+    figure = Figure(layout="constrained")
+    plots.PLOTS[kind][1](figure, results, None)
+    figure.set_size_inches(4, 4 * figure.get_figheight() / figure.get_figwidth())
+    figure.draw_without_rendering()
+    drawn = [*(axes.get_tightbbox() for axes in figure.axes), *(text.get_window_extent() for text in figure.texts)]
+    assert figure.legends
+    assert not any(legend.get_window_extent().overlaps(box) for legend in figure.legends for box in drawn)
+
+
 def test_what_cannot_be_drawn_is_refused(tmp_path, db, results):
     path = tmp_path / "x.png"
     path.write_bytes(b"old")
