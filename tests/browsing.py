@@ -21,6 +21,28 @@ _FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 _SERIOUS = ("serious", "critical")
+# Elements that reach beyond the window or their own width, and controls that overlap other elements. Elements that
+# stay in place while the page is scrolled may cover others.
+_MISPLACED = """() => {
+  const above = (e, test) => { for (let x = e; x && x !== document.body; x = x.parentElement) if (test(x, getComputedStyle(x))) return true; return false; };
+  const name = (e) => `${e.tagName} ${e.className} ${(e.ariaLabel ?? e.innerText ?? "").slice(0, 30)}`;
+  const shown = [...document.querySelectorAll("a, button, input, select, summary, output, h1, h2, h3, th, td, p, li, dt, dd")]
+    .filter((e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !e.closest(".sr, .skip, dialog:not([open])"))
+    .map((e) => [e, e.getBoundingClientRect()]);
+  const found = [];
+  for (const [e, box] of shown) {
+    const scrolls = above(e.parentElement, (_, style) => style.overflowX !== "visible");
+    if (!scrolls && (box.right > innerWidth + 1 || box.left < -1)) found.push(`outside: ${name(e)}`);
+    if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth && getComputedStyle(e).overflowX === "visible") found.push(`too wide: ${name(e)}`);
+  }
+  const still = shown.filter(([e]) => !above(e, (_, { position }) => ["fixed", "sticky"].includes(position)));
+  for (const [a, r] of still.filter(([e]) => e.matches("a, button, input, select, summary"))) for (const [b, s] of still) {
+    if (a.contains(b) || b.contains(a) || a.closest("label")?.contains(b)) continue;
+    const [wide, high] = [Math.min(r.right, s.right) - Math.max(r.left, s.left), Math.min(r.bottom, s.bottom) - Math.max(r.top, s.top)];
+    if (wide > 2 && high > 2) found.push(`overlap: ${name(a)} and ${name(b)}`);
+  }
+  return found;
+}"""  # noqa: E501
 
 
 def need_a_browser() -> str:
@@ -81,6 +103,11 @@ class Visit:
             if flaw["impact"] in _SERIOUS
         ]
         return odd + inaccessible
+
+    def misplaced(self) -> list[str]:
+        """Elements beyond the window or their own width, and controls that overlap other elements."""
+        found: list[str] = self.page.evaluate(_MISPLACED)
+        return found
 
     def width(self) -> int:
         width = self.page.evaluate("document.documentElement.scrollWidth")

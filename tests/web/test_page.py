@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from browsing import LAPTOP, PHONE, Visit, browser_of, need_a_browser
+from browsing import PHONE, Visit, browser_of, need_a_browser
 from cli.conftest import COMMAND, clean_environment
 
 from punish_fast.punish._actions import REST_ACTION
@@ -31,6 +31,9 @@ PROGRAM = need_a_browser()
 # Whether no table is cut off, unless it can be scrolled by keys.
 FITS = "(tables) => tables.every((each) => each.scrollWidth <= each.clientWidth)"
 FOCUS_IS_ON_THE_BOARD = "document.activeElement.closest('.board') !== null"
+# Buttons of a game.
+IN_GAME = "header button, .board button:enabled, .game-help .row button"
+SIZED_ROUTES = {"#/friend": ".seat-form", "#/rules/1,2,1,2,1/0,1,0,3,3": ".limit", "#/nowhere": "h1"}
 # More breaths than any game takes.
 MOST_BREATHS = 200
 ROUTES = {
@@ -797,7 +800,7 @@ def test_your_worst_positions_are_practiced_at_once(visit, address):
     page = each.go("#/you/Ada", "table")
     assert page.locator(".title p").inner_text().startswith("Ada: 1 game")
     assert page.locator(".lessons").last.locator("li").count() == len(asked["positions"])
-    assert page.get_by_text("Only 3 choices: this might be chance.").count() == 1
+    assert page.get_by_text("Chosen only 3 times: this might be chance.").count() == 1
     # The judge is named beside each number of points.
     named = page.locator(".title p, th, .lessons li", has_text=re.compile("points"))
     assert named.count() == 1 + 2 + 2 + len(asked["positions"])
@@ -840,31 +843,90 @@ def test_the_dashboard_counts_the_games_and_plots_wait_for_ten(visit, database):
 
 
 @pytest.mark.usefixtures("played")
-@pytest.mark.parametrize(("size", "scheme"), [(LAPTOP, "light"), (PHONE, "dark")])
-def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
-    each = visit(size=size, color_scheme=scheme)
-    found = {}
-    for route, waits_for in ROUTES.items():
+@pytest.mark.parametrize("touch", [False, True])
+def test_every_page_fits_every_size_in_light_and_dark(visit, touch):
+    each = visit(has_touch=touch, is_mobile=touch)
+    page, found = each.page, {}
+    show_limits(page)
+
+    def look(name: str, sizes: list[tuple[int, int]], held: str | None = None) -> None:
+        """Note the flaws of a page, and the buttons ``held`` that a player has to scroll for."""
+        for width, height in sizes:
+            page.set_viewport_size({"width": width, "height": height})
+            flaws = each.misplaced() + (["wide"] if each.width() > width else [])
+            if held is not None:
+                page.evaluate("scrollTo(0, 0)")
+                seen = [button for button in page.locator(held).all() if button.is_visible()]
+                flaws += [button.inner_text() for button in seen if not button.evaluate(IS_IN_VIEW)]
+            assert page.locator(".wide:not([tabindex])").evaluate_all(FITS), name
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                flaws += each.flaws()
+            found[name, width, height] = flaws
+
+    sizes = SMALL[:2] if touch else [(1280, 800)]
+    for route, waits_for in (ROUTES | SIZED_ROUTES).items():
         each.go(route, waits_for)
-        found[route] = each.flaws()
-        assert each.width() <= size["width"], route
-        assert each.page.locator(".wide:not([tabindex])").evaluate_all(FITS), route
-    page = sit_down(each, f"Flo {scheme}")
-    page.keyboard.press("c")
-    page.wait_for_selector(".advice")
-    page.locator(".hand button:enabled").first.click()
-    found["table"] = each.flaws()
+        look(route, sizes)
     each.go("#/review", "table.games a").locator("table.games a").first.click()
     page.wait_for_selector(".chart .mark")
-    found["one game"] = each.flaws()
-    assert {route: flaws for route, flaws in found.items() if flaws} == {}
-    # The colors can be changed and stay so.
+    look("one game", sizes)
+    sit_down(each, f"Flo {touch}")
+    sizes = [*sizes, *([(640, 360)] if touch else [])]
+    look("table", sizes, IN_GAME)
+    page.locator(".hand button:enabled").first.click()
+    look("pick", sizes, IN_GAME)
+    page.get_by_role("button", name="Coach").click()
+    page.wait_for_selector(".advice")
+    look("coach", sizes, IN_GAME)
+    assert {key: flaws for key, flaws in found.items() if flaws} == {}
+
+
+def test_colors_can_be_changed_and_stay_so(visit):
+    page = visit().go("#/you", "main h1")
     color = "getComputedStyle(document.body).color"
     before = page.evaluate(color)
     page.locator("#theme").click()
     page.reload()
     page.wait_for_selector("main h1")
     assert page.evaluate(color) != before
+
+
+def show_limits(page: Page) -> None:
+    """Answer requests for a balance at once."""
+    names = ("group", "name", "words", "base", "value", "is_minimum", "limit", "uncertainty")
+    shown = [
+        ("in_hand", "strike", "one more strike in hand is worth +27.4 points of win rate", 0.028, 0.274, False, 0.1, 0),
+        ("plays", "punish", "punish is 8.0 % of all choices", None, 0.08, True, 0.05, 0.02),
+    ]
+    found = {"verdict": "Not balanced: one more strike in hand is worth +27.4 points of win rate.", "finding": None}
+    found |= {"changed": {"balanced": False}, "limits": [dict(zip(names, each, strict=True)) for each in shown]}
+    page.route("**/balance?*", lambda route: route.fulfill(json=found))
+
+
+def test_house_rules_are_changed_judged_and_played(visit):
+    each = visit()
+    show_limits(each.page)
+    page = each.go("#/play", ".start")
+    page.get_by_role("link", name="Change the rules").click()
+    page.get_by_label("Damage of strike").fill("3")
+    page.get_by_text("Changed: strike deals 3 instead of 2.").wait_for()
+    page.get_by_role("button", name="Is it balanced?").click()
+    page.locator("h2", has_text="Not balanced").wait_for()
+    shown = page.locator(".limit").all_inner_texts()
+    assert "At most 10.0 points. Before the change, strike: 2.8 points." in shown[0]
+    assert "At least 5.0%. Still uncertain by 2.0%." in shown[1]
+    assert page.url.endswith("#/rules/1,2,1,2,1/0,1,0,3,3")
+    page.reload()
+    page.locator("h2", has_text="Not balanced").wait_for()
+    page.get_by_role("button", name="Play these rules").click()
+    page.wait_for_selector(".controls")
+    assert page.locator(".status", has_text="damage strike 3").count() == 1
+    # Other rules hide an answer.
+    page = each.go("#/rules/1,2,1,2,1/0,1,0,3,3", ".limit")
+    page.get_by_role("button", name="Undo all changes").click()
+    page.locator(".limit").first.wait_for(state="hidden")
+    page.get_by_text("Nothing is changed yet.").wait_for()
 
 
 def test_the_moment_of_a_game_is_shown_and_replayed(visit):

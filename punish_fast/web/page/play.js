@@ -107,7 +107,7 @@ export class Seat {
     const side = h(
       "aside",
       { class: "stack" },
-      h("section", { class: "panel stack" }, h("div", { class: "row" }, buttons), this.coach),
+      h("section", { class: "panel stack game-help" }, h("div", { class: "row" }, buttons), this.coach),
       h("section", { class: "panel" }, h("h2", {}, "Log"), this.log),
       h("section", { class: "panel" }, this.renderer.legend(table.rules)),
     );
@@ -177,7 +177,7 @@ export class Seat {
     const ask = () => {
       if (confirm("Leave this game? It will not be saved.")) this.stand();
     };
-    this.exit = h("button", { type: "button", id: "leave", onclick: ask }, "Leave the table");
+    this.exit = h("button", { type: "button", id: "leave", onclick: ask }, "Leave", h("span", { class: "optional" }, " the table"));
     return this.exit;
   }
 

@@ -84,7 +84,7 @@ class HouseRules {
     const changes = ["copies", "damage"].flatMap((key) => CARDS.map((name, kind) => [name, key, this.rules[key][kind], this.standard[key][kind]])).filter(([, , now, before]) => now !== before);
     const words = changes.map(([name, key, now, before]) => (key === "copies" ? `${counted(now, `${name}`)} instead of ${before}` : `${name} deals ${now} instead of ${before}`));
     const n = this.rules.copies.reduce((sum, each) => sum + each, 0);
-    this.total.textContent = `${counted(n, "card")} in all. ${words.length ? `${words.join(", ")}.` : "Nothing is changed yet."}`;
+    this.total.textContent = `${counted(n, "card")} in all. ${words.length ? `Changed: ${words.join(", ")}.` : "Nothing is changed yet."}`;
   }
 
   /** Ask for a preliminary balance and then for a better one, and show them. */
