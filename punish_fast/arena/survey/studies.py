@@ -182,18 +182,18 @@ def study_equilibrium(
     with time_limit(share=share):
         with stage("graph"):
             graph = _graph(rules, BEST_RESPONSE_SHARE)
-        learner, told, slowest = Equilibrium(graph, share=BEST_RESPONSE_SHARE), "", 0.0
+        learner, verdict, slowest = Equilibrium(graph, share=BEST_RESPONSE_SHARE), "", 0.0
         early: dict[str, Any] = {}
         marks = _EARLY if describe is not None and seconds_left() < math.inf else ()
         while learner.iterations < iterations and (not early or seconds_left() > _COST * slowest):
             target = next((k for k in marks if learner.iterations < k < iterations), iterations)
-            with stage(f"equilibrium{told and f' ({told})'}") as show:
+            with stage(f"equilibrium ({verdict})" if verdict else "equilibrium") as show:
                 slowest = max(slowest, _learn(learner, target, iterations, _COST if early else _EARLY_COST, show))
             if marks and describe is not None:
                 early = {"iterations": learner.iterations} | early_figures(
                     one_measure(graph, learner.average, learner.nodes, learner.reach)
                 )
-                told = describe(early)
+                verdict = describe(early)
         report: dict[str, Any] = {"full_states": graph.n_full, "iterations": learner.iterations}
         report |= dict.fromkeys(("best_response", "exploitability"))
         if early and seconds_left() <= _COST / 2 * slowest:
