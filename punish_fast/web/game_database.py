@@ -112,7 +112,7 @@ class GameDatabase:
         from punish_fast.records.plots import PLOTS
 
         report = self._once("summary", lambda: summarize(self.results(), self.space))
-        has_plots = report["games"] and find_spec("matplotlib") is not None
+        has_plots = report["games"] and can_draw()
         plots = [{"name": name, "title": title} for name, (title, _) in PLOTS.items()] if has_plots else []
         players = [each | {"person": person_of(each["name"], each["is_bot"])} for each in report["players"]]
         return report | {"players": players, "plots": plots}
@@ -123,16 +123,13 @@ class GameDatabase:
 
         if name not in PLOTS:
             raise HTTPException(404, f"plot: unknown name; the plots are {', '.join(PLOTS)}")
-        if find_spec("matplotlib") is None:
+        if not can_draw():
             raise GameDatabaseError("plots: matplotlib is not installed. Install it with: pip install matplotlib")
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "plot.svg"
 
-            def drawn() -> bytes:
-                draw(name, _with_persons(self.results()), path)
-                return path.read_bytes()
+        def draw_into(path: Path) -> None:
+            draw(name, _with_persons(self.results()), path)
 
-            return self._once(("plot", name), drawn)
+        return self._once(("plot", name), lambda: drawn("plot.svg", draw_into))
 
     def choices(self, player: str | None = None) -> Choices | None:
         """Return all recorded choices, or only one player's. Return None if no choice is recorded."""
@@ -176,6 +173,19 @@ class GameDatabase:
             yield
         except (RecordsError, StoreError) as error:
             raise GameDatabaseError(str(error).replace(str(self.path), "database")) from None
+
+
+def can_draw() -> bool:
+    """Return True if matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def drawn(name: str, draw: Callable[[Path], None]) -> bytes:
+    """Return the content of a picture that ``draw`` writes to a temporary file with a name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        draw(path)
+        return path.read_bytes()
 
 
 def _side(side: Side) -> dict[str, Any]:

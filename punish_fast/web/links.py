@@ -4,11 +4,9 @@ The page's own addresses differ only in their fragment, which browsers do not se
 protocol (ogp.me). They need absolute addresses. Their host is checked by `guard`, so requests cannot choose another.
 """
 
-import tempfile
 from collections.abc import Collection
+from functools import partial
 from html import escape
-from importlib.util import find_spec
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -18,7 +16,7 @@ from punish_fast.arena.built_in_players import person_of
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.punish.card_looks import draw_cards
 from punish_fast.punish.codes import drawn_rows, from_decimal, layout_of
-from punish_fast.web.game_database import GameDatabase
+from punish_fast.web.game_database import GameDatabase, can_draw, drawn
 from punish_fast.web.games import GameId
 from punish_fast.web.limits import costs
 from punish_fast.web.player_registry import StateCode
@@ -41,7 +39,7 @@ def link_routes(database: GameDatabase, names: Collection[str], workers: Workers
     """Return the routes under ``/links`` and ``/positions``.
 
     Args:
-        database: Database of recorded games. Positions are those of its rules.
+        database: Database of recorded games. Positions follow its rules.
         names: Host names under which a proxy serves the page.
         workers: Worker threads.
     """
@@ -57,9 +55,10 @@ def link_routes(database: GameDatabase, names: Collection[str], workers: Workers
     async def picture(code: StateCode) -> Response:
         """Return a drawing of a position of Punish as PNG, if the server can draw plots."""
         rows = drawn_rows(from_decimal(layout, int(code)))
-        if not _has_pictures():
+        if not can_draw():
             raise HTTPException(404, "positions: matplotlib is not installed; use .svg, or: pip install matplotlib")
-        return Response(await workers.run("drawer", lambda: _png(rows)), media_type="image/png")
+        content = await workers.run("drawer", lambda: drawn("position.png", partial(draw_cards, rows)))
+        return Response(content, media_type="image/png")
 
     @routes.get("/links/positions/{code}", response_class=HTMLResponse)
     async def position_link(code: StateCode, request: Request) -> str:
@@ -72,8 +71,7 @@ def link_routes(database: GameDatabase, names: Collection[str], workers: Workers
         """Return a document that opens a recorded game on the page, with tags for a preview."""
         found = await workers.run("reader", lambda: database.game(game))
         winner, loser = (person_of(side.name, side.is_bot) for side in (found.winner, found.loser))
-        n = 1 + max((*found.winner.number, *found.loser.number), default=-1)
-        words = f"A game of {n} breath{'' if n == 1 else 's'}. See what each choice was worth."
+        words = "All choices of the game, with the best choice and the win probability in each position."
         # The last position of the winner.
         last = next((f"{state:018d}" for state in found.winner.states[-1:]), None)
         return _document(request, names, f"{winner} beat {loser} at Punish", words, last, f"review/{game}")
@@ -81,28 +79,12 @@ def link_routes(database: GameDatabase, names: Collection[str], workers: Workers
     return routes
 
 
-def _has_pictures() -> bool:
-    return find_spec("matplotlib") is not None
-
-
-def _png(rows: list[tuple[str, list[str]]]) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "position.png"
-        draw_cards(rows, path)
-        return path.read_bytes()
-
-
 def _document(request: Request, names: Collection[str], title: str, words: str, code: str | None, fragment: str) -> str:
     """Return a document that opens the page at a fragment. Its preview shows the position ``code``, if there is one."""
     base = _base_of(request, names)
-    tags = {
-        "og:type": "website",
-        "og:site_name": "Punish",
-        "og:title": title,
-        "og:description": words,
-        "og:url": f"{base}{request.scope['path']}",
-    }
-    if code is not None and _has_pictures():
+    tags = {"og:type": "website", "og:url": f"{base}{request.scope['path']}"}
+    tags |= {"og:site_name": "Punish", "og:title": title, "og:description": words}
+    if code is not None and can_draw():
         tags |= {"og:image": f"{base}/positions/{code}.png", "og:image:alt": words}
         tags |= {"og:image:width": "1200", "og:image:height": "630", "twitter:card": "summary_large_image"}
     shown = "\n".join(f'<meta property="{name}" content="{escape(text)}">' for name, text in tags.items())

@@ -41,7 +41,7 @@ def test_a_link_of_a_game_names_the_players_and_opens_the_review(client):
     tags, opened = tags_of(client.get(f"/links/games/{GAME.id}"))
     winner, loser = GAME.winner, GAME.loser
     assert tags["og:title"] == f"{winner.name} beat {loser.name} at Punish"
-    assert tags["og:description"].startswith(f"A game of {len(winner.states)} breath")
+    assert tags["og:description"].startswith("All choices of the game")
     assert opened == f"../../#/review/{GAME.id}"
     # The picture shows what the winner saw in the last breath.
     path = f"/positions/{winner.states[-1]:018d}.png"
@@ -90,7 +90,7 @@ def test_an_unknown_game_leads_a_browser_to_the_page(client):
 
 
 def test_without_matplotlib_there_are_only_drawings(client, monkeypatch):
-    monkeypatch.setattr("punish_fast.web.links.find_spec", lambda _: None)
+    monkeypatch.setattr("punish_fast.web.game_database.find_spec", lambda _: None)
     tags, _ = tags_of(client.get(f"/links/positions/{CODE}"))
     assert not any(name.startswith(("og:image", "twitter:")) for name in tags)
     assert "matplotlib is not installed" in client.get(f"/positions/{CODE}.png").json()["detail"]
