@@ -18,6 +18,7 @@ class Results:
     """Results of recorded games, sorted by time of play and id."""
 
     game: np.ndarray  # int64 [n], ids
+    second: np.ndarray  # int64 [n], Unix seconds of play
     winner: np.ndarray  # str [n], names of the winners
     loser: np.ndarray  # str [n], names of the losers
     winner_is_bot: np.ndarray  # bool [n]
@@ -33,11 +34,11 @@ def read_results(path: str | Path, selection: Selection | None = None) -> Result
     """Read the results of the selected games (by default all games) from a database."""
     path, selection = Path(path), selection or Selection()
     games = selection.query(
-        "game, winner, loser, winner_is_bot, loser_is_bot, n_breaths", more=f"ORDER BY {GAME_ORDER}"
+        "game, second, winner, loser, winner_is_bot, loser_is_bot, n_breaths", more=f"ORDER BY {GAME_ORDER}"
     )
     with open_to_read(path) as connection:
         require_player(path, connection, selection.player)
-        results = arrays_of(connection.execute(*games), "int64 str str bool bool int64")
+        results = arrays_of(connection.execute(*games), "int64 int64 str str bool bool int64")
         return Results(*results, *arrays_of(connection.execute(*selection.query("state", CHOICES)), "int64"))
 
 

@@ -142,7 +142,7 @@ class GameDatabase:
     def results(self) -> Results:
         """Return the results of all games."""
         if not self._is_there():
-            return Results(*arrays_of([], "int64 str str bool bool int64 int64"))
+            return Results(*arrays_of([], "int64 int64 str str bool bool int64 int64"))
         return self._once("results", lambda: read_results(self._path))
 
     @property

@@ -88,7 +88,7 @@ def test_players_without_a_panel_are_counted_and_form_needs_twenty_games(tmp_pat
 def test_what_is_drawn_agrees_with_the_results(monkeypatch):
     winner, loser = np.array(list("aanbab")), np.array(list("bncnna"))
     lengths = np.array([1, 2, 3, 3, 1, 2])
-    results = Results(np.arange(6), winner, loser, winner == "n", loser == "n", lengths, np.zeros(0))
+    results = Results(np.arange(6), np.arange(6), winner, loser, winner == "n", loser == "n", lengths, np.zeros(0))
     monkeypatch.setattr(plots, "_FORM", 3)
 
     def drawn(kind, player=None):
@@ -125,7 +125,7 @@ def test_what_is_drawn_agrees_with_the_results(monkeypatch):
 def made_up_results(winners, losers):
     n = len(winners)
     flags = np.zeros(n, dtype=np.bool_)
-    return Results(np.arange(n), winners, losers, flags, flags, np.arange(1, n + 1), np.zeros(0))
+    return Results(np.arange(n), np.arange(n), winners, losers, flags, flags, np.arange(1, n + 1), np.zeros(0))
 
 
 def test_a_title_claims_no_trend_of_chance(tmp_path, results, monkeypatch):
