@@ -2,7 +2,8 @@
 
 The judge knows the best choices against *veteran* under the standard rules. In each position, the best action wins at
 least 5 percentage points more than any other action, and differs from the most probable choice of a model of human
-players. The published puzzles come from the published network of the notebook::
+players. The rating of a puzzle follows from the probability that the model chooses right. The published puzzles come
+from the published network of the notebook::
 
     punish-fast enemy import-flux general_pawnn_parameters.json -o humans.h5
     python -m bench.make.puzzles humans.h5
@@ -15,6 +16,7 @@ import numpy as np
 from punish_fast.arena.players import Player
 from punish_fast.duel.graph import GameGraph
 from punish_fast.play.explain.coach import win_solution
+from punish_fast.play.punish.practice import MOST_OF_RIGHT
 from punish_fast.play.punish.puzzles import FILE, RULES
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.states.space import StateSpace
@@ -62,13 +64,23 @@ def puzzles(space: StateSpace, humans: np.ndarray) -> np.ndarray:
     return rng.permutation(np.concatenate(chosen))[:N_PUZZLES]
 
 
+def ratings_of(space: StateSpace, humans: np.ndarray, found: np.ndarray) -> list[int]:
+    """Return the Elo ratings of puzzles. A user with rating 0 chooses like the model of human players."""
+    q = win_solution(space, Player(JUDGE).policy(space)).q
+    places = [slice(*space.state_ptr[state : state + 2]) for state in found]
+    p = np.array([humans[rows][q[rows].max() - q[rows] < MOST_OF_RIGHT].sum() for rows in places])
+    return [round(float(rating)) for rating in 400 * np.log10(1 / p - 1)]
+
+
 def main() -> None:
     """Write ``puzzles.txt``."""
     parser = argparse.ArgumentParser(prog="python -m bench.make.puzzles", description=__doc__.partition("\n")[0])
     parser.add_argument("humans", help="a strategy that plays like most people, as a file or a built-in player")
     space = StateSpace(RULES)
-    found = puzzles(space, Player(parser.parse_args().humans).policy(space))
-    FILE.write_text("\n".join(f"{code}" for code in decimals_of(space, found)) + "\n", encoding="utf-8")
+    humans = Player(parser.parse_args().humans).policy(space)
+    found = puzzles(space, humans)
+    rated = zip(decimals_of(space, found), ratings_of(space, humans, found), strict=True)
+    FILE.write_text("".join(f"{code} {rating}\n" for code, rating in rated), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -225,6 +225,12 @@ class GameWriter:
                 [(game_id, is_winner, *breath) for breath in breaths],
             )
 
+    def write_answer(self, name: str, day: str, state: int, is_right: bool) -> None:
+        """Insert a human player's answer to the puzzle of a day, unless the player has already answered it."""
+        player, _ = self._player(Side(name, (), (), (), is_bot=False), is_imported=False)
+        answer = "INSERT OR IGNORE INTO puzzles(player_id, day, state, is_right) VALUES (?, ?, ?, ?)"
+        self._connection.execute(answer, (player, day, state, is_right))
+
     def _player(self, side: Side, is_imported: bool, opponent: int | None = None) -> tuple[int, int | str]:
         """Return the ids of a side's player and of the bot's parameters. Insert missing rows.
 
@@ -294,6 +300,13 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
         return [game for _, game in read_games(connection, Selection(player=name))]
 
 
+def puzzle_answers(path: Path, name: str) -> list[tuple[int, bool]]:
+    """Return the answers of a human player to puzzles: the state code, and True if the answer was right."""
+    query = "SELECT state, is_right FROM puzzles JOIN players USING (player_id) WHERE username = ? AND NOT is_bot"
+    with open_to_read(path) as connection:
+        return [(state, bool(is_right)) for state, is_right in connection.execute(query, (clean_name(name),))]
+
+
 def anonymize_player(path: str | Path, name: str) -> str:
     """Replace a player's name with an alias derived from the player's id, and return the alias.
 
@@ -325,6 +338,7 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
         games = f"(SELECT game_id FROM games WHERE winner_id IN {players} OR loser_id IN {players})"
         breaths = connection.execute(f"DELETE FROM breaths WHERE game_id IN {games}", {"name": name}).rowcount
         n_games = connection.execute(f"DELETE FROM games WHERE game_id IN {games}", {"name": name}).rowcount
+        connection.execute(f"DELETE FROM puzzles WHERE player_id IN {players}", {"name": name})
         connection.execute("DELETE FROM players WHERE username = ?", (name,))
         _require_gone(path, connection, name)
     return n_games, breaths

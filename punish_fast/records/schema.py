@@ -13,11 +13,15 @@ These tables are version 0 (``PRAGMA user_version``). Version 1 adds columns. Ve
                      logged_id (id in the log), played (Unix seconds)
     breaths          number (0 for a player's first choice of the game)
 
+Version 3 adds a table::
+
+    puzzles          player_id, day (ISO 8601), state, is_right      one row per player and answered puzzle of the day
+
 Games of the original program keep their ids, Unix seconds up to `LAST_SECOND`, unless the id is taken. Other games have
 random ids between `LAST_SECOND` and 2^53, because several games can end in the same second, and many programs round
 numbers above 2^53.
 
-The original program can read and write version 2, because its queries list the columns of ``games`` and ``breaths``. In
+The original program can read and write version 3, because its queries list the columns of ``games`` and ``breaths``. In
 the rows that it inserts, the new columns are NULL. The order of insertion is the order of a game's breaths. The columns
 of ``players`` must not change, because the original program inserts into this table by position. For players without
 parameters, it writes the text ``NULL`` or a null value as ``paramset_id``.
@@ -34,7 +38,7 @@ from typing import NamedTuple
 from punish_fast.records.names import LONGEST_NAME, clean_name, numbered_names
 from punish_fast.runtime.errors import PunishFastError, brief
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 _TABLES = {
     "players": ("player_id INT NOT NULL", "username TEXT NOT NULL", "is_bot INT NOT NULL", "PRIMARY KEY (player_id)"),
@@ -57,6 +61,17 @@ _TABLES = {
         "state INT NOT NULL",
         "action INT NOT NULL",
         "FOREIGN KEY (game_id) REFERENCES games(game_id)",
+    ),
+}
+# Tables of version 3.
+_LATER = {
+    "puzzles": (
+        "player_id INT NOT NULL",
+        "day TEXT NOT NULL",
+        "state INT NOT NULL",
+        "is_right INT NOT NULL",
+        "PRIMARY KEY (player_id, day)",
+        "FOREIGN KEY (player_id) REFERENCES players(player_id)",
     ),
 }
 _ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "played INT"), "breaths": ("number INT",)}
@@ -117,6 +132,12 @@ _LAWS = {
         "action": f"{_within('action', 99)} AND action % 10 <= 1",
         "number": f"number IS NULL OR {_within('number', LAST_BREATH)}",
     },
+    "puzzles": {
+        "player_id": "player_id IN (SELECT player_id FROM players)",
+        "day": "typeof(day) = 'text' AND date(day) IS day",
+        "state": _within("state", LAST_STATE),
+        "is_right": "is_right IN (0, 1)",
+    },
 }
 
 
@@ -127,6 +148,7 @@ _SIDES = "SELECT winner_{0} FROM games WHERE game_id = :game UNION SELECT loser_
 _OF_GAME = {
     "players": f"player_id IN ({_SIDES.format('id')})",
     "bot_parameters": f"paramset_id IN ({_SIDES.format('paramset_id')})",
+    "puzzles": "0",
 }
 # Condition for a game with an invalid choice.
 _HAS_INVALID = f"game_id IN (SELECT game_id FROM breaths WHERE {_INVALID['breaths']})"
@@ -145,11 +167,14 @@ def migrate(connection: sqlite3.Connection) -> int:
         for table, columns in _TABLES.items():
             connection.execute(f"CREATE TABLE {table}({', '.join(columns)})")
     require_tables(connection)
+    for table, columns in _LATER.items():
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {table}({', '.join(columns)})")
     for table, columns in _ADDED.items():
         there = _columns_of(connection, table)
         for column in columns:
             if column.split()[0] not in there:
                 connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    require_tables(connection, is_current=True)
     # If two games ended in the same second, version 1 stored the second game under the next free second.
     connection.execute(f"UPDATE games SET played = logged_id WHERE played IS NULL AND logged_id <= {LAST_SECOND}")
     for table, column in _INDEXED:
@@ -192,7 +217,7 @@ def triggers_of(connection: sqlite3.Connection) -> list[str]:
 def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> None:
     """Raise `SchemaError` if a table or column of version 0 (of the current version if ``is_current``) is missing."""
     kinds = _kinds_of(connection)
-    for table, columns in _TABLES.items():
+    for table, columns in (_TABLES | (_LATER if is_current else {})).items():
         if table not in kinds:
             raise SchemaError(f"is not a database of recorded games; it has no table {table}")
         # Reject views, because the query of a view might not terminate.
@@ -226,7 +251,7 @@ def remove_invalid_rows(connection: sqlite3.Connection) -> list[int]:
     Raises:
         SchemaError: If an invalid row is left, because the schema suppresses deletions.
     """
-    for table in ("players", "bot_parameters"):
+    for table in ("players", "bot_parameters", "puzzles"):
         connection.execute(f"DELETE FROM {table} WHERE {_INVALID[table]}")
     games = f"{_INVALID['games']} OR {_HAS_INVALID}"
     numbers = f"SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND ({games})"
@@ -278,7 +303,10 @@ def merge_spellings(connection: sqlite3.Connection) -> int:
             for other in others:
                 for side in ("winner_id", "loser_id"):
                     connection.execute(f"UPDATE games SET {side} = ? WHERE {side} = ?", (first.number, other.number))
-                connection.execute("DELETE FROM players WHERE player_id = ?", (other.number,))
+                ids = first.number, other.number
+                connection.execute("UPDATE OR IGNORE puzzles SET player_id = ? WHERE player_id = ?", ids)
+                for table in ("puzzles", "players"):
+                    connection.execute(f"DELETE FROM {table} WHERE player_id = ?", ids[1:])
             n_merged += len(others)
     return n_merged
 

@@ -18,11 +18,12 @@ from fastapi import HTTPException
 from punish_fast.arena.built_in_players import person_of
 from punish_fast.play.explain.review import read_game
 from punish_fast.play.punish.match import Finished
+from punish_fast.play.punish.puzzles import puzzle_rating
 from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.database import LockedError, RecordsError
-from punish_fast.records.games import Choices, Selection, arrays_of, read_choices
+from punish_fast.records.database import LockedError, RecordsError, open_to_write
+from punish_fast.records.games import Choices, GameWriter, Selection, arrays_of, puzzle_answers, read_choices
 from punish_fast.records.importing import insert_logs
 from punish_fast.records.logs import RecordedGame, Side, log_of
 from punish_fast.records.summary import Results, list_games, player_table, read_results, summarize
@@ -138,6 +139,17 @@ class GameDatabase:
         found = self._once("choices", lambda: read_choices(self._path, humans_only=False))
         found = found if player is None else found.of_player(player)
         return found if len(found) else None
+
+    def answer_puzzle(self, name: str, day: str, state: int, is_right: bool) -> None:
+        """Store a player's answer to the puzzle of a day, unless the database contains one. Do nothing without one."""
+        if self.path is not None:
+            with self._explained(), open_to_write(self.path, creates=True) as connection:
+                GameWriter(connection).write_answer(name, day, state, is_right)
+
+    def rating_for_puzzles(self, name: str) -> dict[str, float | None]:
+        """Return the `puzzle_rating` of a player."""
+        with self._explained():
+            return puzzle_rating(puzzle_answers(self._path, name) if self._is_there() else [])
 
     def results(self) -> Results:
         """Return the results of all games."""

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from punish_fast.play.punish.practice import MOST_OF_RIGHT
 from punish_fast.records.names import NAMES, clean_name, is_name
 from punish_fast.records.schema import LAST_ID
 from punish_fast.runtime.errors import printable
 from punish_fast.web.game_database import GameDatabase
 from punish_fast.web.limits import costs
 from punish_fast.web.player_registry import PlayerRegistry
+from punish_fast.web.sessions import Body, name_of
 from punish_fast.web.workers import Workers
 
 GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="Id of a game in the database.")]
@@ -24,6 +26,7 @@ _INITIALS = "^[grdspGRDSP]{1,40}$"
 Hand = Annotated[str, Path(pattern=_INITIALS, description="Cards by initials.")]
 _SIDES = "own|enemy|both"
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="Name of a plot.")]
+PlayerName = Annotated[str, Query(max_length=200)]
 _MOST_LISTED = 200
 # The schema contains no details, because the log parser validates the body.
 _LOG: dict[str, Any] = {
@@ -32,6 +35,14 @@ _LOG: dict[str, Any] = {
         "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object"}}}},
     }
 }
+
+
+class PuzzleAnswer(Body):
+    """Answer to the puzzle of the day."""
+
+    name: str = Field(description="Your name in the records.")
+    day: str = Field(max_length=10, description="Day of the puzzle, as in the puzzle.")
+    action: int = Field(ge=0, le=99, description="Your move.")
 
 
 class Details(BaseModel):
@@ -55,7 +66,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
     @routes.get("/games")
     async def list_games(
-        player: Annotated[str, Query(max_length=200)] = "",
+        player: PlayerName = "",
         limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
         before: Annotated[int | None, Query(ge=0, le=LAST_ID, description="List only games before this id.")] = None,
     ) -> list[dict[str, Any]]:
@@ -114,7 +125,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         model: ModelDigest = None,
         n: Annotated[int, Query(ge=1, le=50)] = 10,
         seed: Annotated[int | None, Query(ge=0, lt=2**32)] = None,
-        player: Annotated[str, Query(max_length=200)] = "",
+        player: PlayerName = "",
     ) -> dict[str, Any]:
         """Return positions in which the right choice matters most, if possible from recorded games (of one player)."""
         found = registry.find_judge(model, "practice", database.rules)
@@ -129,19 +140,34 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         return await workers.answer(lambda: found.hand(cards, details.model_dump()), found.has_explainer)
 
     @routes.get("/puzzle", dependencies=[costs(4)])
-    async def puzzle(model: ModelDigest = None) -> dict[str, Any]:
-        """Return today's puzzle, which is the same for all users on the same day in UTC."""
+    async def puzzle(model: ModelDigest = None, player: PlayerName = "") -> dict[str, Any]:
+        """Return today's puzzle, which is the same for all users on the same day in UTC, and a player's rating."""
         found, today = registry.find_judge(model, "practice", database.rules), datetime.now(UTC).date()
-        return await workers.answer(lambda: found.puzzle(today), found.has_explainer)
+        asked = await workers.answer(lambda: found.puzzle(today), found.has_explainer)
+        return asked | {"rating": await workers.run("reader", lambda: database.rating_for_puzzles(player))}
+
+    @routes.post("/puzzle", dependencies=[costs(19)])
+    async def answer_puzzle(answer: PuzzleAnswer) -> dict[str, Any]:
+        """Record a player's first answer to today's puzzle, and return the player's rating for puzzles."""
+        judge, today = registry.judge(database.rules), datetime.now(UTC).date()
+        name = name_of(answer.name, registry)
+        (asked,) = (await workers.answer(lambda: judge.puzzle(today), judge.has_explainer))["positions"]
+        values = {each["action"]: each["value"] for each in asked["actions"]}
+        if answer.day != today.isoformat() or answer.action not in values:
+            raise HTTPException(409, "puzzle: this is not a move in today's puzzle; reload the page")
+        is_right = max(values.values()) - values[answer.action] < MOST_OF_RIGHT
+        await workers.write(lambda: database.answer_puzzle(name, answer.day, int(asked["state"]), is_right))
+        return await workers.run("reader", lambda: database.rating_for_puzzles(name))
 
     @routes.get("/improve", dependencies=[costs(19)])
-    async def improve(player: Annotated[str, Query(max_length=200)], model: ModelDigest = None) -> dict[str, Any]:
+    async def improve(player: PlayerName, model: ModelDigest = None) -> dict[str, Any]:
         """Return a player's results, costly habits and worst positions, compared with the agent ``model``."""
         found, name = registry.find_judge(model, "improve", database.rules), clean_name(player)
         choices = await workers.run("reader", lambda: database.choices(name))
         results = await workers.run("reader", database.results)
         if choices is None:
             raise HTTPException(404, f"player: no games of {printable(name, 40)}")
-        return await workers.answer(lambda: found.improve(choices, results, name), found.is_coached(None))
+        report = await workers.answer(lambda: found.improve(choices, results, name), found.is_coached(None))
+        return report | {"puzzles": await workers.run("reader", lambda: database.rating_for_puzzles(name))}
 
     return routes

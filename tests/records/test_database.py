@@ -15,7 +15,7 @@ from punish_fast.records.schema import FORMAT_VERSION, invalid_rows
 from punish_fast.runtime.errors import DataWarning, OutputError
 from records.conftest import dump, query, run_sql
 
-TABLES = ("bot_parameters", "breaths", "games", "players")
+TABLES = ("bot_parameters", "breaths", "games", "players", "puzzles")
 
 
 def test_an_original_database_is_read_as_it_is(original):
@@ -129,8 +129,8 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
 @pytest.mark.parametrize(
     ("script", "text"),
     [
-        ("PRAGMA user_version = 3", "version 3 was written by a newer punish-fast; this one reads"),
-        ("PRAGMA user_version = -5", r"user_version is -5; it must be from 0 to 2$"),
+        ("PRAGMA user_version = 4", "version 4 was written by a newer punish-fast; this one reads"),
+        ("PRAGMA user_version = -5", r"user_version is -5; it must be from 0 to 3$"),
         ("DROP TABLE breaths", "no table breaths"),
         ("ALTER TABLE games DROP COLUMN loser_paramset_id", "table games has no column loser_paramset_id"),
         ("ALTER TABLE breaths RENAME TO b; CREATE VIEW breaths AS SELECT * FROM b", "breaths is a view; it must be a"),
@@ -143,6 +143,7 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
             "UPDATE players SET username = hex(zeroblob(600000))",
             "a text or blob of more than 1,000,000 bytes, which punish-fast records repair removes",
         ),
+        ("CREATE VIEW puzzles AS SELECT * FROM players", "puzzles is a view; it must be a table"),
         ("DROP TABLE players; CREATE TABLE other(x)", "is not a database of recorded games; it has no table players"),
     ],
 )
@@ -172,6 +173,12 @@ INVALID = [
     ("ALTER TABLE breaths ADD number INT; UPDATE breaths SET number = 100000 WHERE rowid = 6", "number 100000", [200]),
     ("ALTER TABLE games ADD logged_id INT; UPDATE games SET logged_id = -1", "logged_id -1", []),
     ("UPDATE games SET game_id = 253402300800 WHERE game_id = 100", "has an invalid row: game_id 2534", [200]),
+    (
+        "CREATE TABLE IF NOT EXISTS puzzles(player_id INT, day TEXT, state INT, is_right INT);"
+        " INSERT INTO puzzles VALUES (1, '2026-12-01', 5, 1), (1, 'now', 5, 1)",
+        "table puzzles has an invalid row: player_id 1, day 'now'",
+        [100, 200],
+    ),
     ("UPDATE games SET game_id = -5 WHERE game_id = 100", "has an invalid row: game_id -5", [200]),
     ("UPDATE games SET loser_id = winner_id WHERE game_id = 100", "table games has an invalid row", [200]),
     ("UPDATE bot_parameters SET temperature = 9e999", "temperature inf", [100]),

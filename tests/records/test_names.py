@@ -130,6 +130,7 @@ def database(players, games=()):
     connection = sqlite3.connect(":memory:")
     connection.create_function("is_utf8", 1, is_utf8)
     connection.executescript(ORIGINAL + "DELETE FROM games; DELETE FROM players; DELETE FROM breaths")
+    connection.execute("CREATE TABLE puzzles(player_id INT, day INT, state INT, is_right INT, UNIQUE (player_id, day))")
     connection.executemany("INSERT INTO players VALUES (?, ?, ?)", players)
     connection.executemany("INSERT INTO games VALUES (?, ?, ?, NULL, NULL)", games)
     return closing(connection)
@@ -160,7 +161,10 @@ def test_spellings_are_merged_and_counted(players, n_merged, expected):
 def test_players_of_merged_spellings_keep_their_games():
     players = [(1, NFD, 0), (2, "Ben", 0), (3, "José", 0), (4, "Ben ", 0)]
     with database(players, [(100, 1, 2), (200, 4, 1), (300, 3, 4)]) as connection:
+        connection.executemany("INSERT INTO puzzles VALUES (?, ?, 5, 1)", [(1, 1), (1, 2), (3, 2), (4, 3)])
         assert merge_spellings(connection) == 2
+        answers = connection.execute("SELECT player_id, day FROM puzzles ORDER BY day").fetchall()
+        assert answers == [(3, 1), (3, 2), (2, 3)]
         games = connection.execute("SELECT * FROM games ORDER BY game_id").fetchall()
         assert [game[:3] for game in games] == [(100, 3, 2), (200, 2, 3), (300, 3, 2)]
     # Nobody plays against themselves.

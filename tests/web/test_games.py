@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from fastapi.testclient import TestClient
 from playing import some_games
 from serving import BASE, TINY, entries_of
 
+from punish_fast.play.punish import puzzles
+from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.records.games import anonymize_player, delete_player
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import write_log
 from punish_fast.records.plots import PLOTS
@@ -219,6 +223,38 @@ def test_improvement_is_reported_on_all_games_of_a_person(client, naive):
     assert {position["player"] for position in asked} == {"Ben"}
     unknown = client.get("/improve", params={"model": naive, "player": "Zoe"})
     assert (unknown.status_code, unknown.json()["detail"]) == (404, "player: no games of Zoe")
+
+
+def test_the_first_answer_of_a_day_counts_for_a_rating(models, database, monkeypatch):
+    day = datetime.now(UTC).date().isoformat()
+    with client_of(models, database, None) as client:
+        entries_of(client)
+        asked = client.get("/practice", params={"n": 1, "seed": 1}).json()
+        (question,) = asked["positions"]
+        monkeypatch.setattr(PunishPlayer, "puzzle", lambda *_: {"day": day, "number": 1, **asked})
+        monkeypatch.setattr(puzzles, "ratings", lambda: {int(question["state"]): 200})
+        monkeypatch.setattr(puzzles, "FEWEST_RATED", 1)
+        right, wrong = (pick(question["actions"], key=lambda each: each["value"])["action"] for pick in (max, min))
+
+        def answer(status=200, **more):
+            answered = client.post("/puzzle", json={"name": "Ann", "day": day, "action": right, **more})
+            assert answered.status_code == status, answered.text
+            return answered.json()
+
+        assert client.get("/puzzle", params={"player": "Ann"}).json()["rating"]["answers"] == 0
+        for changes, status in (({"day": "2026-01-01"}, 409), ({"action": 7}, 409), ({"name": "naive"}, 422)):
+            answer(status, **changes)
+        assert not database.exists()
+        first = answer()
+        assert (first["answers"], first["rating"] > 0) == (1, True)
+        # Only the first answer counts, and only for the player of this name.
+        assert answer(action=wrong) == first == client.get("/puzzle", params={"player": " Ann"}).json()["rating"]
+        assert answer(name="Ben", action=wrong)["rating"] < 0
+        assert client.get("/players").json() == []
+        assert anonymize_player(database, "Ann") == "player-1"
+        assert client.get("/puzzle", params={"player": "player-1"}).json()["rating"] == first
+        assert delete_player(database, "player-1") == (0, 0)
+        assert client.get("/puzzle", params={"player": "player-1"}).json()["rating"]["answers"] == 0
 
 
 def test_a_hand_is_answered_for_one_or_for_all_discard_piles(client, naive):

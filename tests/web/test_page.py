@@ -761,11 +761,17 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
     each = visit()
     model = next(model for model in json.load(urlopen(f"{address}/models")) if model["name"] == "naive")
     practice = json.load(urlopen(f"{address}/practice?model={model['digest']}&n=1"))
+    rating, sent = {"answers": 0, "rating": None, "rating_margin": None}, []
+
+    def answer(route: Route, found: dict[str, Any]) -> None:
+        body = route.request.post_data_json
+        sent.append(body and (body["name"], body["day"]))
+        route.fulfill(json=rating if body else found)
 
     def solve(day: str, right: bool) -> str:
-        found = practice | {"day": day, "number": 7}
+        found = practice | {"day": day, "number": 7, "rating": rating}
         each.page.unroute_all()
-        each.page.route("**/puzzle?*", lambda route: route.fulfill(json=found))
+        each.page.route(re.compile(r"/puzzle(\?|$)"), lambda route: answer(route, found))
         page = each.go(f"?{day}{right}#/puzzle", ".practice .hand")
         assert page.locator("h1").inner_text() == "Puzzle 7"
         (question,) = practice["positions"]
@@ -782,6 +788,11 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
     assert solve("2026-12-02", True) == solve("2026-12-01", True) == "Your streak: 2 days."
     assert solve("2026-12-03", False) == ""
     assert solve("2026-12-04", True) == solve("2026-12-06", True) == "Your streak: 1 day."
+    # Each first answer of a day is sent once.
+    assert [each for each in sent if each] == [("you", f"2026-12-0{day}") for day in (1, 2, 3, 4, 6)]
+    rating |= {"answers": 10, "rating": 123.4, "rating_margin": 200.2}
+    solve("2026-12-07", True)
+    each.page.get_by_text("Rating: 123 ± 200 (10 puzzles).").wait_for()
     assert each.flaws() == []
 
 

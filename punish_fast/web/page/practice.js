@@ -148,7 +148,7 @@ export class Quiz {
     const both = `${top.name} wins ${percent(top.value)}, ${action.name} ${percent(action.value)}: ${points(loss)} points less, judged by ${this.judge}.`;
     const words = loss < MOST_OF_BEST ? `Right: ${action.name} wins ${percent(action.value)}.` : isRight ? `Nearly as good: ${both}` : both;
     if (!isRight) this.missed.push([question, action.action]);
-    this.answered(isRight, loss);
+    this.answered(isRight, loss, action);
     this.verdict.className = "panel stack";
     this.verdict.replaceChildren(
       h("p", { class: isRight ? "verdict good" : "verdict bad" }, isRight ? "✓ " : "✗ ", words),

@@ -1,10 +1,12 @@
 /** Puzzle of the day: one position, the same for everybody on the same day in UTC, and a streak of right answers. */
 
-import { get, judgesHere } from "./api.js";
-import { counted, h } from "./dom.js";
+import { get, judgesHere, post } from "./api.js";
+import { complain, counted, h } from "./dom.js";
 import { keep, recall } from "./memory.js";
 import { Quiz } from "./practice.js";
 
+// Name of a user who has not given another.
+const YOU = "you";
 // The last answer. Its day is an ISO date.
 const NEVER = { day: null, streak: 0 };
 const DAY = 86_400_000; // milliseconds
@@ -18,10 +20,16 @@ export function streakOn(today = new Date().toISOString().slice(0, 10)) {
   return daysBetween(day, today) <= 1 ? streak : 0;
 }
 
+/** Describe a player's rating for puzzles, which the server hides until the tenth answer. */
+export function ratingWords({ answers, rating, rating_margin: margin }) {
+  if (rating === null) return answers > 0 && `${counted(answers, "puzzle")} answered; the rating appears after ten.`;
+  return `Rating: ${Math.round(rating)} ± ${Math.round(margin)} (${counted(answers, "puzzle")}).`;
+}
+
 export async function show(main, _rest, isCurrent) {
   const judges = await judgesHere(isCurrent);
   if (!isCurrent()) return null;
-  const found = await get("/puzzle", { model: judges[0].digest });
+  const found = await get("/puzzle", { model: judges[0].digest, player: recall("name", YOU) });
   if (!isCurrent()) return null;
   const quiz = new Puzzle(main, judges.slice(0, 1), found);
   return () => quiz.leave();
@@ -36,19 +44,25 @@ class Puzzle extends Quiz {
     return "What do you play?";
   }
 
-  /** Show the streak instead of the score of practice rounds. */
+  /** Show the streak and the rating instead of the score of practice rounds. */
   count() {
     const streak = streakOn(this.given.day);
     this.reset.hidden = true;
-    this.scoreLine.textContent = streak ? `Your streak: ${counted(streak, "day")}.` : "";
+    const words = [streak > 0 && `Your streak: ${counted(streak, "day")}.`, ratingWords(this.given.rating)];
+    this.scoreLine.textContent = words.filter(Boolean).join(" ");
   }
 
   /** Count the first answer of the day. An old page might still show the puzzle of an earlier day. */
-  answered(isRight) {
+  answered(isRight, _loss, { action }) {
     const { day } = this.given;
     if (recall("puzzle", NEVER).day >= day) return;
     keep("puzzle", { day, streak: isRight ? streakOn(day) + 1 : 0 });
     this.count();
+    const rate = (rating) => {
+      this.given.rating = rating;
+      this.count();
+    };
+    post("/puzzle", { name: recall("name", YOU), day, action }).then(rate, complain);
   }
 
   /** What is shown below the verdict. */
