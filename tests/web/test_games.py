@@ -221,6 +221,11 @@ def test_improvement_is_reported_on_all_games_of_a_person(client, naive):
             assert position["view"]["breath"] == int(habit["situation"].split()[1])
     asked = client.get("/practice", params={"model": naive, "player": "Ben"}).json()["positions"]
     assert {position["player"] for position in asked} == {"Ben"}
+    assert report["puzzles"] == {"answers": 0, "rating": None, "rating_margin": None}
+    # All games were played on the same day.
+    (week,) = report["weeks"]
+    assert (week["week"], week["choices"]) == ("2020-09-07", report["choices"])
+    assert week["loss"] == pytest.approx(report["loss"] * n_games / report["choices"])
     unknown = client.get("/improve", params={"model": naive, "player": "Zoe"})
     assert (unknown.status_code, unknown.json()["detail"]) == (404, "player: no games of Zoe")
 

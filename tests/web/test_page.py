@@ -812,6 +812,7 @@ def test_your_worst_positions_are_practiced_at_once(visit, address):
     assert page.locator(".title p").inner_text().startswith("Ada: 1 game")
     assert page.locator(".lessons").last.locator("li").count() == len(asked["positions"])
     assert page.get_by_text("Chosen only 3 times: this might be chance.").count() == 1
+    assert page.locator(".chart").count() == page.get_by_text(re.compile(r"^n = \d+$")).count() == 1
     # The judge is named beside each number of points.
     named = page.locator(".title p, th, .lessons li", has_text=re.compile("points"))
     assert named.count() == 1 + 2 + 2 + len(asked["positions"])

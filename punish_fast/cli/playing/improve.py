@@ -22,6 +22,10 @@ JSON keys:
         games (integer): Number of games.
         win_rate (number, from 0 to 1): Share of games won.
         loss (number): Win probability lost by all choices of a game, on average.
+    weeks (list of objects): Results by week.
+        week (string): Monday of the week in UTC, in ISO 8601.
+        choices (integer): Number of choices between two or more legal actions.
+        loss (number, from 0 to 1): Mean win probability lost per choice.
     habits (list of objects): Most costly habits.
         situation (string): Situation.
         play (string): Card, or `feint`.

@@ -5,6 +5,7 @@ frequency of each play with its frequency under the reference player's policy (`
 """
 
 from contextlib import suppress
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ _POSITIONS = 5
 _PRACTICED = 10
 # Maximum number of periods in a trend, and minimum number of games in a period.
 _PERIODS, _FEWEST_GAMES = 4, 5
+# Ordinal of 1970-01-01, and the preceding Monday as a number of days since then.
+_EPOCH, _MONDAY = date(1970, 1, 1).toordinal(), -3
 # Minimum number of games for a rating.
 _FEWEST_RATED = 10
 
@@ -66,8 +69,23 @@ def improvement(explainer: Explainer, choices: Choices, results: Results, player
             {"first": int(period[0]) + 1, "last": int(period[-1]) + 1, **_totals([games[k] for k in period])}
             for period in periods
         ],
+        "weeks": _weeks(assessed, dict(zip(results.game.tolist(), results.second.tolist(), strict=True))),
         "habits": costly_habits(explainer, choices, assessed),
     }
+
+
+def _weeks(assessed: AssessedChoices, seconds: dict[int, int]) -> list[dict[str, Any]]:
+    """Return the number of choices and the mean loss per choice in each week, given the Unix second of each game."""
+    days = np.array([seconds.get(game, 0) // 86_400 for game in assessed.game.tolist()], dtype=np.int64)
+    week = (days - _MONDAY) // 7
+    return [
+        {
+            "week": date.fromordinal(_EPOCH + _MONDAY + 7 * k).isoformat(),
+            "choices": int((week == k).sum()),
+            "loss": float(assessed.loss[week == k].mean()),
+        }
+        for k in np.unique(week).tolist()
+    ]
 
 
 def costly_habits(explainer: Explainer, choices: Choices, assessed: AssessedChoices) -> list[dict[str, Any]]:

@@ -70,6 +70,30 @@ function mark(x, y, css, isBad) {
   return isBad ? svg("g", {}, svg("circle", { class: "ring", cx: x, cy: y, r: 9.5 }), shape) : shape;
 }
 
+/** A line of mean losses per choice over weeks, with the number of choices below each week. `weeks` is a list of
+ * {week, choices, loss} in ascending order. */
+export function weekly(weeks, label, caption) {
+  const [height, bottom, edge] = [220, 220 - BOTTOM - 16, 30];
+  const time = ({ week }) => Date.parse(week);
+  const [first, last] = [time(weeks[0]), time(weeks.at(-1))];
+  const most = Math.max(...weeks.map(({ loss }) => loss)) || 1;
+  const y = (loss) => TOP + 14 + (1 - loss / most) * (bottom - TOP - 14);
+  const dateOf = (each) => new Date(time(each)).toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+  const draw = (width) => {
+    const [from, to] = [LEFT + edge, width - RIGHT - edge];
+    const x = (each) => (last > first ? from + ((time(each) - first) / (last - first)) * (to - from) : (from + to) / 2);
+    // Omit labels that would overlap; the last one stays.
+    const named = weeks.reduceRight((kept, each) => (kept.length && x(kept[0]) - x(each) < 2 * edge ? kept : [each, ...kept]), []);
+    return [
+      ...[0, most].flatMap((loss) => [svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(loss), y2: y(loss) }), text(LEFT - 7, y(loss) + 4, (100 * loss).toFixed(1), "tick", "end")]),
+      svg("polyline", { class: "line first", points: weeks.map((each) => `${x(each)},${y(each.loss)}`).join(" ") }),
+      ...weeks.map((each) => mark(x(each), y(each.loss), "first", false)),
+      ...named.flatMap((each) => [text(x(each), bottom + 18, dateOf(each), "tick"), text(x(each), bottom + 36, `n = ${each.choices}`, "tick")]),
+    ];
+  };
+  return figure(label, height, draw, caption);
+}
+
 /** A column chart of counts; `pairs` is a list of [label, count]. */
 export function columns(pairs, label, caption) {
   const height = 210;

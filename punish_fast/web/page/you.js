@@ -1,9 +1,11 @@
 /** You page: a person's results, costly habits and worst positions, and a quiz with these positions. */
 
 import { get, judgesHere } from "./api.js";
+import { weekly } from "./chart.js";
 import { breakable, choice, counted, h, percent, tableHead, title } from "./dom.js";
 import { recall } from "./memory.js";
 import { Quiz, gameLink, mistake, points } from "./practice.js";
+import { ratingWords } from "./puzzle.js";
 
 // Minimum share for a play of the reference player to be listed.
 const LEAST_SHARE = 0.05;
@@ -31,10 +33,10 @@ export async function show(main, [wanted], isCurrent) {
   return () => quiz?.leave();
 }
 
-const results = ({ games, win_rate: won, loss, reference, rating, rating_margin: margin }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game, judged by ${reference}.${rating === null ? "" : ` Rating: ${Math.round(rating)} ± ${Math.round(margin)} (0 is the mean of all players here).`}`;
+const results = ({ games, win_rate: won, loss, reference, rating, rating_margin: margin, puzzles }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game, judged by ${reference}.${rating === null ? "" : ` Rating: ${Math.round(rating)} ± ${Math.round(margin)} (0 is the mean of all players here).`} ${puzzles.rating === null ? "" : `${ratingWords(puzzles).replace("Rating", "For puzzles")} Here, 0 is a typical player.`}`;
 
 function report(found, practice) {
-  const { judge, reference, habits, opponents, trend, positions } = found;
+  const { judge, reference, habits, opponents, trend, weeks, positions } = found;
   const lost = `points lost per game, judged by ${reference}`;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
@@ -47,10 +49,14 @@ function report(found, practice) {
       panel("Opponents", table(["opponent", "games", "won", lost], opponents.map((each) => [each.person, each.games, each]))),
       panel("Trend", table(["games", "won", lost], trend.map((each) => [`${each.first}–${each.last}`, each]))),
     ),
+    weeks.length > 0 && panel("Week by week", weekly(weeks, weeksLabel(weeks), `Points of win probability lost per choice in each week, judged by ${reference}, and number of choices n.`)),
     panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
     positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practice(positions, "Your costliest choices.") }, "Practice these positions"))),
   ];
 }
+
+/** The numbers of the chart as a text. */
+const weeksLabel = (weeks) => `Points lost per choice: ${weeks.map(({ week, loss, choices }) => `${points(loss)} in the week of ${week} (${counted(choices, "choice")})`).join(", ")}`;
 
 /** A table whose rows end with the share of games won and the points lost per game. */
 function table(labels, rows) {
