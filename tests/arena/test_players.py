@@ -15,11 +15,11 @@ from policies import mixed
 from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import BUILT_INS, EXPLOITER_WINS, HEURISTICS
+from punish_fast.arena.player_group import PlayerGroup
 from punish_fast.arena.players import (
     NAMES,
     Player,
     PlayerError,
-    PlayerGroup,
     brief_name,
     names_of,
     recorded_enemy,

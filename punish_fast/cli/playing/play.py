@@ -34,7 +34,7 @@ from punish_fast.runtime.errors import printable
 from punish_fast.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:
-    from punish_fast.arena.players import PlayerGroup
+    from punish_fast.arena.player_group import PlayerGroup
     from punish_fast.play.punish.match import Finished, PunishMatch
     from punish_fast.play.session import SessionPlayer
 
@@ -123,7 +123,7 @@ def _checked(names: list[str], taken: list[str]) -> list[str]:
 
 def _lineup(options: PlayOptions, n_people: int) -> PlayerGroup:
     from punish_fast.arena import veteran
-    from punish_fast.arena.players import PlayerGroup
+    from punish_fast.arena.player_group import PlayerGroup
 
     agents = options.agents or []
     wanted = 2 - n_people

@@ -125,7 +125,8 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
 
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:
     """Return the agents of Punish, both requested and always offered, and the rules of the agents always offered."""
-    from punish_fast.arena.players import PlayerGroup, names_of
+    from punish_fast.arena.player_group import PlayerGroup
+    from punish_fast.arena.players import names_of
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.punish.punish_player import PunishPlayer
 

@@ -48,7 +48,7 @@ from punish_fast.cli.playing.table import seed_of
 from punish_fast.punish.rules import load_rules, rules_report
 
 if TYPE_CHECKING:
-    from punish_fast.arena.players import PlayerGroup
+    from punish_fast.arena.player_group import PlayerGroup
 
 # Exact distributions of game lengths end when the probability that a game continues is below this limit.
 _NEGLIGIBLE = 1e-9
@@ -63,7 +63,8 @@ class RealGameOptions(ComputeOptions):
 
     def lineup(self, players: list[str], resolves: bool = False) -> PlayerGroup:
         """Return the players as a group with common rules. ``resolves`` allows players without a table."""
-        from punish_fast.arena.players import NO_TABLE, PlayerGroup
+        from punish_fast.arena.player_group import PlayerGroup
+        from punish_fast.arena.players import NO_TABLE
 
         group = PlayerGroup(players, None if self.rules is None else load_rules(self.rules))
         if group.resolving and not resolves:
