@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +19,16 @@ from punish_fast.equilibrium.resolving import RESOLVING
 from punish_fast.mdp.model.solution import Solution
 from punish_fast.mdp.objectives.solver import SWEEPS
 from punish_fast.play.explain.coach import win_solution
+from punish_fast.play.explain.hands import hand_report, position_of_hand
 from punish_fast.play.explain.review import Judge, chances_of, review
 from punish_fast.play.explain.why import Explainer, explainer_of
 from punish_fast.play.game_data import GameData, View, rows_of_state, shared_data
+from punish_fast.play.punish.improvement import improvement, worst_positions
 from punish_fast.play.punish.match import MATCH, PunishMatch, play_ahead
 from punish_fast.play.punish.moves import card_of
+from punish_fast.play.punish.practice import Question, question_report, simulated_questions
 from punish_fast.play.punish.presentation import PunishPresentation
+from punish_fast.play.punish.puzzles import RULES, puzzle_of
 from punish_fast.play.session import NoAnswerError, ServedPlayer
 from punish_fast.play.words import with_hearts
 from punish_fast.punish.codes import State, action_name, from_decimal
@@ -39,11 +44,6 @@ from punish_fast.runtime._jit import threads
 from punish_fast.runtime.compilation.kernel_files import compile_kernels
 from punish_fast.store.reader import require_states
 from punish_fast.store.schema import enemy_text
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from punish_fast.play.punish.practice import Question
 
 # Temperatures that users can choose. A policy is stored for each temperature in use.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -91,11 +91,9 @@ class PunishPlayer(Player, ServedPlayer):
             "objective": attributes.get("objective", "discounted" if self.has_values else None),
             "discount": attributes.get("discount", 1.0 if self.has_values else None),
             "temperatures": list(self.temperatures),
-            "coaches": is_explained,
             "values": self.has_values,
-            "explains": is_explained,
             # Games are judged by the values in an agent file or, for other players, by the best response.
-            "judges": is_explained,
+            **dict.fromkeys(("coaches", "explains", "judges"), is_explained),
             "against": self.person if self.file is None or enemy is None else _enemy_person(enemy),
         }
 
@@ -265,17 +263,12 @@ class PunishPlayer(Player, ServedPlayer):
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
         """Return up to ``n`` practice questions, as a JSON-like object with ``rules`` and ``positions``."""
-        from punish_fast.play.punish.improvement import worst_positions
-        from punish_fast.play.punish.practice import simulated_questions
-
         explainer = self.explainer
         questions = [] if choices is None else worst_positions(explainer, choices, n, seed)
         return self._posed(explainer, questions or simulated_questions(explainer, n, seed))
 
     def hand(self, cards: str, details: Mapping[str, Any]) -> dict[str, Any]:
         """Return the `hand_report` on a hand, as initials of cards, with ``details`` as texts (see `details_of`)."""
-        from punish_fast.play.explain.hands import hand_report, position_of_hand
-
         state = position_of_hand(cards, self.rules, **details_of(details))
         report = hand_report(self.explainer, state, details.get("discard") is not None)
         report["words"] = with_hearts(report["words"])
@@ -286,8 +279,6 @@ class PunishPlayer(Player, ServedPlayer):
 
         Raise `NoAnswerError` under other than the standard rules.
         """
-        from punish_fast.play.punish.puzzles import RULES, puzzle_of
-
         if self.rules != RULES:
             raise NoAnswerError("puzzle: exists only under the standard rules; start the server without --rules")
         number, question = puzzle_of(day)
@@ -295,8 +286,6 @@ class PunishPlayer(Player, ServedPlayer):
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
         """Return the `improvement` report on a user, plus the worst positions as practice questions."""
-        from punish_fast.play.punish.improvement import improvement, worst_positions
-
         explainer = self.coach(None)
         report = improvement(explainer, choices, results, name)
         for opponent in report["opponents"]:
@@ -308,8 +297,6 @@ class PunishPlayer(Player, ServedPlayer):
 
     def _posed(self, explainer: Explainer, questions: list[Question]) -> dict[str, Any]:
         """Return questions as a JSON-like object with ``rules`` and ``positions``."""
-        from punish_fast.play.punish.practice import question_report
-
         posed = [question_report(explainer, self.presentation, question) for question in questions]
         return {"rules": self.presentation.rules(), "positions": posed}
 
