@@ -148,11 +148,12 @@ def _target(options: EquilibriumOptions) -> Target:
     from punish_fast.equilibrium.run import DEFAULT_ITERATIONS, Target, TargetError
 
     iterations = options.iterations
-    if options.rounds is not None and (options.public is None or options.rounds < 1):
-        raise UsageError(f"rounds: {options.rounds} is not allowed; it must be at least 1, with --public")
+    if options.rounds is not None and options.public is None:
+        raise UsageError("--rounds requires --public")
+    for name in ("public", "rounds"):
+        if (value := getattr(options, name)) is not None and value < 1:
+            raise UsageError(f"{name}: {value} is not allowed; it must be at least 1")
     if options.public is not None:
-        if options.public < 1:
-            raise UsageError(f"public: {options.public} is not allowed; it must be at least 1")
         if options.information != "memoryless" or options.exploitability is not None:
             raise UsageError("--public requires --information memoryless, and cannot be combined with --exploitability")
         iterations = iterations or DEFAULT_ITERATIONS
