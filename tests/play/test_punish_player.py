@@ -5,6 +5,7 @@ import pytest
 from policies import uniform
 
 from punish_fast.arena.players import Player
+from punish_fast.duel.public_states import PublicPolicy, PublicStates
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.play.punish.punish_player import TEMPERATURES, PunishPlayer
 from punish_fast.play.session import NoAnswerError
@@ -73,6 +74,16 @@ def test_the_digest_is_that_of_the_strategy_whatever_its_file(tmp_path):
     digests = {PunishPlayer(str(path)).digest for path in (first, second)}
     assert digests == {PunishPlayer("random", RULES).digest}
     assert digests != {PunishPlayer("naive", RULES).digest}
+
+
+def test_the_digest_depends_on_strategies_after_public_states(tmp_path):
+    space, naive = StateSpace(RULES), Player("naive").policy(StateSpace(RULES))
+    for name, policy in (("first", naive), ("second", uniform(space))):
+        public = PublicPolicy(PublicStates([[0, 1, 0, 1, 0, 0, 0]]), [uniform(space), policy])
+        save_policy(tmp_path / f"{name}.h5", space, public)
+    digests = [PunishPlayer(str(tmp_path / f"{name}.h5")).digest for name in ("first", "second", "second")]
+    assert digests[0] != digests[1] == digests[2]
+    assert {len(digest) for digest in digests} == {32}
 
 
 def test_what_remembers_more_than_a_position_tells_is_not_asked_about_one(tmp_path):

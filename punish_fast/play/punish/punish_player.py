@@ -145,8 +145,8 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the action values or, for a strategy, of the action probabilities (see `player_digest`)."""
-        if self.resolves:
+        """Digest of the action values (see `player_digest`) or, for a strategy, of its action probabilities."""
+        if self.solution is None and self._player.policy is not self.strategy:
             return 2 * digest_of(self._player.policy)
         values = self.strategy if self.solution is None else self.solution.q
         return player_digest(self.data.decimals, self.space.state_ptr, self.space.action, values)
