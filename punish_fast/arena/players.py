@@ -100,7 +100,9 @@ class PolicyPlayer:
 
 NAMES = tuple(BUILT_INS)  # names of built-in players
 RESOLVE = "@resolve"  # suffix of players that solve each measure again
-NO_TABLE = "solves each measure again, so it has no table of probabilities; only play, serve and arena --games use it"
+NO_TABLE = (
+    "solves each measure again, so it has no table of probabilities; allowed: play, serve, arena --games without --db"
+)
 
 
 class Player:

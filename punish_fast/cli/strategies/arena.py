@@ -158,7 +158,7 @@ def arena(options: ArenaOptions) -> None:
     best = tournament.ranking[0]
     result = f"{best.agent} ranks first: it wins {best.win_rate:.1%} of its games."
     argument = options.agents[lineup.names.index(best.agent)]
-    then = ("exploit", argument, "--rules", options.rules)
+    then = () if argument in lineup.resolving else ("exploit", argument, "--rules", options.rules)
     options.print(report | rules_report(lineup.rules) | options.work_report(), _print_report, result=result, then=then)
 
 
