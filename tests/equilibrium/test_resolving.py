@@ -12,13 +12,14 @@ from policies import mixed
 from bench import reference
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel.evaluation import simulate
-from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.equilibrium.measure_graph import Play
 from punish_fast.equilibrium.public_equilibrium import likely_public_states
 from punish_fast.equilibrium.regret_iteration import Reach
 from punish_fast.equilibrium.resolving import _TREMBLE, PublicMeasure, Resolver
 from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.mdp.arrays.policy import PolicyError
 from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch, play_games
 from punish_fast.play.session import PlaySession
@@ -214,3 +215,8 @@ def test_games_one_by_one_equal_simulated_games():
     one, all_at_once = (play(graph, policy, uniform, 50, seed=2) for play in (play_games, simulate))
     assert one[:3] == all_at_once[:3]
     np.testing.assert_array_equal(one.lengths, all_at_once.lengths)
+    assert play_games(graph, uniform, "random", 2).games == 2
+    with pytest.raises(DuelError, match="games: 3 is not an even number"):
+        play_games(graph, policy, uniform, 3)
+    with pytest.raises(PolicyError, match="it must be float64"):
+        play_games(graph, policy[1:], uniform, 2)

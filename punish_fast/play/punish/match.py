@@ -18,7 +18,7 @@ from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel import _simulator
 from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.duel.dealer import DEALS
-from punish_fast.duel.evaluation import SimulationResult
+from punish_fast.duel.evaluation import SimulationResult, check_numbers, policy_in
 from punish_fast.duel.graph import DuelError, GameGraph, Policy
 from punish_fast.duel.public_states import PublicPolicy, PublicStates
 from punish_fast.equilibrium.measure_graph import Play
@@ -241,8 +241,10 @@ def play_ahead(data: GameData) -> None:
 
 
 def play_games(graph: GameGraph, own: Any, enemy: Any, n_games: int, seed: int = 0) -> SimulationResult:
-    """Play games one by one, with the same arguments and results as `simulate`, for players without a table."""
+    """Play games one by one, with the arguments and results of `simulate`. Players can also be of type `Resolver`."""
+    check_numbers(n_games, seed)
     data, won, lengths = GameData(graph.space), [], []
+    own, enemy = (each if isinstance(each, Resolver) else policy_in(graph, each) for each in (own, enemy))
     players = PolicyPlayer("own", own), PolicyPlayer("enemy", enemy)
     for number in range(n_games):
         # Both games of a pair have the same cards and swapped seats.
