@@ -127,14 +127,11 @@ def round_robin(
     # Pairs with equal policies share results.
     known: dict[tuple[str, str], tuple[float, float, SimulationResult | None]] = {}
     for done, (i, j) in enumerate(pairs, 1):
-        if i == j and isinstance(agents[i].policy, Resolver):
-            # These games would take twice as long as all others, and do not count.
-            breaths[i, i] = np.nan
-            continue
         key = digests[i], digests[j]
-        if key not in known:
+        # Games of a resolver against itself would take twice as long as all others, and do not count.
+        if key not in known and (i != j or not isinstance(agents[i].policy, Resolver)):
             known[key] = _play(graph, agents[i].policy, agents[j].policy, games, seed, play)
-        won, length, simulated = known[key]
+        won, length, simulated = known.get(key, (0.5, np.nan, None))
         breaths[i, j] = breaths[j, i] = length
         if i != j:
             win[i, j], win[j, i] = won, 1 - won

@@ -11,6 +11,7 @@ from policies import mixed
 
 from bench import reference
 from punish_fast.arena.players import PolicyPlayer
+from punish_fast.arena.tournament import round_robin
 from punish_fast.duel.evaluation import simulate
 from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.duel.public_states import PublicPolicy
@@ -220,3 +221,11 @@ def test_games_one_by_one_equal_simulated_games():
         play_games(graph, policy, uniform, 3)
     with pytest.raises(PolicyError, match="it must be float64"):
         play_games(graph, policy[1:], uniform, 2)
+
+
+def test_tournaments_omit_games_of_a_resolver_against_itself():
+    (graph, policy), steps = blueprint(), []
+    players = [PolicyPlayer("resolving", resolver()), PolicyPlayer("blueprint", policy)]
+    found = round_robin(graph, players, 4, progress=lambda *step: steps.append(step), play=play_games)
+    assert steps == [("arena", done, 3) for done in (1, 2, 3)]
+    assert np.isnan(found.breaths).tolist() == [[True, False], [False, False]]
