@@ -4,7 +4,8 @@ Three agents learn by proximal policy optimization with masks of legal actions (
 *naive*, against *veteran*, and by self-play against the average of all earlier networks. Networks read the columns of
 `punish_fast.encode`. Every agent becomes a strategy file in the folder, with probabilities for all states. The folder
 also receives all measurements (``training.json``) and a picture of both bounds on exploitability over training
-(``training.png``). If the command is interrupted, the same command trains again, but keeps all measurements.
+(``training.png``). If the command is interrupted, the same command trains again, but keeps measurements
+under the same rules and against the same opponents.
 
 Needs the extra ``train``.
 """
@@ -98,6 +99,7 @@ class Point:
     wins: dict[str, float]
     lower: float
     upper: float
+    rules: str = ""  # missing in old files
 
 
 def train(
@@ -132,7 +134,7 @@ def train(
                 continue
             wins = {name: pf.head_to_head(graph, policy, each).win_probability for name, each in players.items()}
             bounds = pf.bracket(graph, policy, width=0.005, max_iterations=options.iterations)
-            yield Point(agent, network.num_timesteps, seconds, wins, bounds.lower, bounds.upper), policy
+            yield Point(agent, network.num_timesteps, seconds, wins, bounds.lower, bounds.upper, options.rules), policy
 
 
 def name_of(agent: str) -> str:
@@ -187,7 +189,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     graph, players = pf.GameGraph(space), {name: pf.Player(name).policy(space) for name in options.opponents}
     file, points = folder / "training.json", list[Point]()
     earlier = [Point(**each) for each in json.loads(file.read_text(encoding="utf-8"))] if file.exists() else []
-    known = {(point.agent, point.steps): point for point in earlier}
+    # Measurements under other rules or against other opponents are replaced.
+    same = [point for point in earlier if point.rules == options.rules and point.wins.keys() == players.keys()]
+    known = {(point.agent, point.steps): point for point in same}
     for agent in (*players, SELF_PLAY):
         for point, policy in train(graph, players, agent, options, known):
             points.append(point)
