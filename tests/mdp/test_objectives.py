@@ -377,7 +377,7 @@ def test_states_are_found_by_their_label(process):
 
 def test_rewards_are_found_by_their_name(process):
     assert process.paying("time").reward.tolist() == [1.0] * 7
-    assert replace(process, rewards={"cost": np.arange(7.0)}).paying().reward.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert replace(process, rewards={"cost": [0, 1, 2, 3, 4, 5, 6]}).paying().reward.tolist() == [0, 1, 2, 3, 4, 5, 6]
     assert not process.mdp.reward.any()
     many = replace(process, rewards=dict.fromkeys([f"r{k}" for k in range(9)], np.zeros(7)))
     for name, asked, match in (
@@ -386,6 +386,8 @@ def test_rewards_are_found_by_their_name(process):
         ("x", process, r'^reward "x" is not in the model, which has "cost", "time"$'),
         ("x", replace(process, rewards={}), r'^reward "x" is not in the model, which has none$'),
         ("x", many, r'"r7" and 1 more$'),
+        ("short", replace(process, rewards={"short": [1, 2]}), '^rewards: "short": must be 7 finite numbers$'),
+        ("inf", replace(process, rewards={"inf": [np.inf] * 7}), '^rewards: "inf": must be 7 finite numbers$'),
     ):
         with pytest.raises(ObjectiveError, match=match):
             asked.paying(name)

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.arrays.construction import finite_numbers
 from punish_fast.mdp.graph.qualitative import columns_of
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE
 from punish_fast.mdp.model.mdp import MDP
@@ -110,7 +111,8 @@ class NamedProcess:
             The MDP.
 
         Raises:
-            ObjectiveError: If the name is unknown, or missing and the process has no or several kinds of reward.
+            ObjectiveError: If the name is unknown, or missing and the process has no or several kinds of reward, or if
+                the rewards are not finite numbers ``[n_rows]``.
 
         Examples:
             >>> import numpy as np
@@ -126,7 +128,8 @@ class NamedProcess:
         mdp, (name,) = self.mdp, self.rewards if name is None else (name,)
         if name not in self.rewards:
             raise ObjectiveError(f"reward {_quoted(name)} is not in the model, which has {_listed(self.rewards)}")
-        return replace(mdp, reward=self.rewards[name], terminal_reward=0 * mdp.terminal_reward, terminal_value=None)
+        reward = finite_numbers(f"rewards: {_quoted(name)}", self.rewards[name], (mdp.n_rows,), ObjectiveError)
+        return replace(mdp, reward=reward, terminal_reward=0 * mdp.terminal_reward, terminal_value=None)
 
     def solve(
         self, objective: str, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
