@@ -49,7 +49,7 @@ def row_probabilities(mdp: Process, policy: Any) -> np.ndarray:
             return taking(int(ends[-1]), given.astype(np.int64))
         if is_choice and mdp.n_rows > mdp.n_states:
             k = int(wrong.argmax())
-            told = f"{given[k]:g} in state {state_name(mdp.names, k)} is not allowed"
+            told = f"{given[k]:.0f} in state {state_name(mdp.names, k)} is not allowed"
             raise SolveError(f"policy: {told}; it must be a row from {begins[k]} to {ends[k] - 1}")
         return check_policy(mdp.state_ptr, given, SolveError, mdp.names)
     states = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr)).tolist()
