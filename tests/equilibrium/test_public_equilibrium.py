@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from houses import HIDING, TINY
 from perfect_recall import PerfectRecall, PublicLaws
-from policies import sixteenths
+from policies import mixed, sixteenths
 
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.public_states import PublicPolicy
-from punish_fast.equilibrium.exploitation.bracket import bracket
+from punish_fast.equilibrium.exploitation.bracket import BracketSearch, bracket
 from punish_fast.equilibrium.public_equilibrium import LAYOUT, PublicEquilibrium, likely_public_states
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.arrays.policy import PolicyError
@@ -51,6 +51,19 @@ def test_bounds_enclose_the_exact_value_of_policies_with_public_states(rules):
         low, high = PerfectRecall(graph.space, policy, laws).bounds(1 + (rules is HIDING))
         assert all(Fraction(lower) <= high and low <= Fraction(upper) for lower, upper in found.bounds)
         assert found.width <= 0.01
+
+
+def test_a_search_of_policies_with_public_states_resumes_where_it_stopped():
+    graph = remembering(KEEPING).graph
+    policy = PublicPolicy(graph.public, [mixed(graph.space, k) for k in range(len(graph.public))])
+    whole, first, second = (BracketSearch(graph, policy) for _ in range(3))
+    # Stored bounds must not exceed 1, not even by rounding.
+    second.resume(second.state_dict())
+    whole.run(0.0, 2)
+    first.run(0.0, 1)
+    second.resume(first.state_dict())
+    second.run(0.0, 1)
+    assert second.result == whole.result
 
 
 def test_remembering_public_states_halves_exploitability():
