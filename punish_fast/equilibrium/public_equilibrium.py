@@ -11,7 +11,7 @@ other player's strategy and a best response to its own. After an unequal public 
 different sizes, they have different strategies. A *round* learns the strategies after all public states, in order of
 their reach probabilities, and finally the strategy for the first measure, which is also used after all public states
 that are not listed. The values and reach probabilities of earlier rounds are not exact for the strategies of a later
-round, so several rounds are better than one.
+round, so a second round can be better than the first.
 """
 
 from typing import Any
@@ -41,6 +41,8 @@ LAYOUT |= dict.fromkeys(("policy", "visits"), ("float64", 1))
 # Reach probabilities are summed over measures until a game continues with a lower probability.
 _LEAST_REACH = 1e-9
 _MAX_MEASURES = 1000
+# The strategy for the first measure is used in every game, so it is learned with this multiple of the iterations.
+_OF_FIRST_MEASURE = 5
 
 
 def likely_public_states(graph: GameGraph, policy: np.ndarray, n: int) -> PublicStates:
@@ -187,7 +189,7 @@ class PublicEquilibrium:
         """Learn all strategies again.
 
         Args:
-            iterations: Number of iterations for each public state.
+            iterations: Number of iterations for each public state, see `learn`.
 
         Examples:
             >>> from punish_fast import GameGraph, PublicEquilibrium, StateSpace, load_rules, uniform_policy
@@ -205,7 +207,8 @@ class PublicEquilibrium:
 
         Args:
             index: Index of the public state.
-            iterations: Number of iterations.
+            iterations: Number of iterations. The strategy for the first measure, with index 0, is learned with five
+                times as many iterations.
 
         Examples:
             >>> from punish_fast import GameGraph, PublicEquilibrium, StateSpace, load_rules, uniform_policy
@@ -218,7 +221,7 @@ class PublicEquilibrium:
         seats = [self._seat(k) for k in dict.fromkeys([index, int(self.graph.public.mirror[index])])]
         for seat, partner in zip(seats, reversed(seats), strict=True):
             seat.begin(partner)
-        for _ in range(iterations):
+        for _ in range(iterations if index else iterations * _OF_FIRST_MEASURE):
             for seat in seats:
                 seat.iterate()
         # The state is valid before and after this block, but not within.
