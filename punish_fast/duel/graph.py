@@ -171,19 +171,6 @@ class GameGraph(Outline, LayeredGraph):
         """
         return np.flatnonzero(self.node_public == index)
 
-    def redeal_after(self, nodes: np.ndarray) -> Redeal:
-        """Return the deals after some nodes.
-
-        Args:
-            nodes: int64 ``[n]``, indices of nodes.
-
-        Examples:
-            >>> from punish_fast import GameGraph, StateSpace, load_rules
-            >>> len(GameGraph(StateSpace(load_rules("tiny"))).redeal_after([0, 2]).node_pair)
-            2
-        """
-        return self.redeal._replace(**{name: getattr(self.redeal, name)[nodes] for name in _OF_NODES})
-
     def back_up(self, own_policy: Policy, enemy_policy: Policy, v: np.ndarray) -> np.ndarray:
         """Sweep once backward through a measure.
 
@@ -375,7 +362,8 @@ class GameGraph(Outline, LayeredGraph):
         for index in reversed(range(len(self.public))):
             nodes = self.nodes_after(index)
             if index == 0 or len(nodes):
-                yield index, self.redeal_after(nodes), own_policies[index], enemy_policies[self.public.mirror[index]]
+                deals = redeal_after(self.redeal, nodes)
+                yield index, deals, own_policies[index], enemy_policies[self.public.mirror[index]]
 
     def _cut(self, number: int) -> Parts:
         """Divide states by revealed cards if the model remembers these cards, so that parts share no successors."""
@@ -457,6 +445,11 @@ def redeal_of(graph: GameGraph, keys: np.ndarray) -> Redeal:
         node_pair=np.searchsorted(pair, cards).astype(np.int32),
         node_status=layer.rank[:1, statuses].ravel().astype(np.int32),
     )
+
+
+def redeal_after(redeal: Redeal, nodes: np.ndarray) -> Redeal:
+    """Return the deals after some nodes, int64 ``[n]``."""
+    return redeal._replace(**{name: getattr(redeal, name)[nodes] for name in _OF_NODES})
 
 
 def must_be_graph(graph: object) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from punish_fast.duel._graph import Redeal
 from punish_fast.duel.breath import picks_of
-from punish_fast.duel.graph import GameGraph
+from punish_fast.duel.graph import GameGraph, redeal_after
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, Status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.codes import State, cards_digits, join_statuses
@@ -95,7 +95,7 @@ class MeasureGraph(GameGraph):
         """Return the deals after the nodes in the whole graph."""
         codes = [graph.node_keys * len(graph.public) + graph.node_public for graph in (self.whole, self)]
         self.whole_nodes = np.searchsorted(*codes)
-        return self.whole.redeal_after(self.whole_nodes)
+        return redeal_after(self.whole.redeal, self.whole_nodes)
 
     @property
     def mirror(self) -> np.ndarray:

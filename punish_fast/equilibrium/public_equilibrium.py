@@ -20,7 +20,7 @@ from weakref import proxy
 import numpy as np
 
 from punish_fast.duel.evaluation import head_to_head
-from punish_fast.duel.graph import GameGraph, must_be_graph
+from punish_fast.duel.graph import GameGraph, must_be_graph, redeal_after
 from punish_fast.duel.public_states import PublicPolicy, PublicStates, every_public_state
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, RegretIteration
@@ -268,7 +268,7 @@ class PublicEquilibrium:
             v[graph.nodes, 0], v[-2, 0] = values, 1.0
             nodes = graph.nodes_after(k)
             graph.back_up_full(player, opponent, v)
-            values[nodes] = graph.back_up_nodes(v, graph.redeal_after(nodes))[:, 0]
+            values[nodes] = graph.back_up_nodes(v, redeal_after(graph.redeal, nodes))[:, 0]
             reach = np.where(graph.node_public == k, sum(visits.values()), 0.0)
             visits[k] = _after(graph, reach, player, opponent, k)
 

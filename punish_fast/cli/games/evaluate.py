@@ -73,9 +73,8 @@ def _print_evaluation(report: dict[str, Any]) -> None:
     """Print the report with the results in each seat in one column, and explain the columns."""
     report["agents"] = [dict(starmap(_cell, agent.items())) for agent in report["agents"]]
     if report["game"] == "gwent":
-        shown = {
-            "variant": report["variant"] | {"decks": ", ".join(_decks(each["decks"]) for each in report["variants"])}
-        }
+        decks = ", ".join(_decks(each["decks"]) for each in report["variants"])
+        shown: dict[str, Any] = {"variant": report["variant"] | {"decks": decks}}
         shown |= {name: report[name] for name in ("seed", "seconds")}
         print_report(
             {"game": report["game"], **shown, "won": [row for each in report["agents"] for row in _matches(each)]}
@@ -83,8 +82,8 @@ def _print_evaluation(report: dict[str, Any]) -> None:
         return
     print_report(report)
     rows = [each for agent in report["agents"] for each in (agent, *agent.get("sets", {}).values())]
-    shown = {name for row in rows for name, value in row.items() if value is not None}
-    for k, name in enumerate(name for name in _COLUMNS if name in shown):
+    filled = {name for row in rows for name, value in row.items() if value is not None}
+    for k, name in enumerate(name for name in _COLUMNS if name in filled):
         print_text(f"{name.replace('_', ' ')}: {_COLUMNS[name]}", "  ", "" if k else "\n")
 
 
