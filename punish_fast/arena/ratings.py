@@ -147,7 +147,7 @@ def rate_against(ratings: np.ndarray, scores: np.ndarray) -> tuple[float, float]
         >>> import numpy as np
         >>> rating, margin = rate_against(np.full(15, 200.0), np.array([1.0] * 5 + [0.0] * 10))
         >>> round(rating), round(margin)
-        (77, 183)
+        (74, 181)
     """
     opponents, won = np.append(ratings, 0.0) / _POINTS, np.append(scores, 0.5)
 
