@@ -49,8 +49,9 @@ from punish_fast.runtime.compilation.kernel_files import KernelGroup
 _TREMBLE = 0.01
 # Deals and states with a smaller weight are skipped. It is the smallest normal number.
 _LEAST_REACH = float(np.finfo(float).tiny)
-# Maximum number of solutions in memory. The standard rules have 35 first measures.
-_MAX_SOLUTIONS = 48
+# Maximum numbers of solutions in memory: of first measures, which many games share, and of later measures. The standard
+# rules have 35 first measures, and a solution needs about 30 MB.
+_MAX_FIRST, _MAX_LATER = 40, 24
 
 
 class PublicMeasure(NamedTuple):
@@ -121,8 +122,7 @@ class Resolver:
         self.graph, self.iterations, self.is_safe = graph, iterations, is_safe
         self.blueprint: Policy = blueprint if isinstance(blueprint, PublicPolicy) else policy_of(blueprint, graph.space)
         self.values = head_to_head(graph, self.blueprint, self.blueprint).v[graph.nodes, 0].copy()
-        # Solution of the measure after completed measures and revealed cards.
-        self._solution = lru_cache(_MAX_SOLUTIONS)(self._solve)
+        self._solutions = [lru_cache(n)(self._solve) for n in (_MAX_FIRST, _MAX_LATER)]
 
     def weights(self, history: Sequence[PublicMeasure], state: State) -> np.ndarray:
         """Return the probabilities of the legal actions in a state.
@@ -146,6 +146,10 @@ class Resolver:
         *past, current = history
         solution = self._solution(tuple(past), current.revealed)
         return solution.own[solution.graph.space.rows(state, tuple(current.plays))]
+
+    def _solution(self, past: tuple[PublicMeasure, ...], revealed: Five) -> "MeasureSolution":
+        """Return the solution of the measure after completed measures and revealed cards."""
+        return self._solutions[bool(past)](past, revealed)
 
     def _solve(self, past: tuple[PublicMeasure, ...], revealed: Five) -> "MeasureSolution":
         graph = self.graph

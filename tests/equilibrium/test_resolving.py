@@ -15,6 +15,7 @@ from punish_fast.arena.tournament import round_robin
 from punish_fast.duel.evaluation import simulate
 from punish_fast.duel.graph import DuelError, GameGraph
 from punish_fast.duel.public_states import PublicPolicy
+from punish_fast.equilibrium import resolving
 from punish_fast.equilibrium.measure_graph import Play
 from punish_fast.equilibrium.public_equilibrium import likely_public_states
 from punish_fast.equilibrium.regret_iteration import Reach
@@ -195,6 +196,15 @@ def test_a_blueprint_can_depend_on_public_states():
     plain = Resolver(graph, base, 20)
     first = long_game()[0].revealed
     np.testing.assert_allclose(same._solution((), first).own, plain._solution((), first).own, atol=1e-9)
+
+
+def test_first_measures_are_solved_only_once(monkeypatch):
+    monkeypatch.setattr(resolving, "_MAX_LATER", 2)
+    player = Resolver(*blueprint(), iterations=1)
+    games = [played(player, 3, game=game) for game in (*range(12), *range(12))]
+    first, later = (cache.cache_info() for cache in player._solutions)
+    assert first.misses == len({game.measures[0].revealed for game in games})
+    assert later.currsize == 2
 
 
 def test_invalid_arguments_are_refused():
