@@ -167,7 +167,9 @@ class Player:
 
     @property
     def about(self) -> str:
-        """Description of a built-in player, empty for a file."""
+        """Description of a built-in player or of a player that solves measures again, empty for other files."""
+        if self.resolves:
+            return "solves each measure again after its deal"
         return "" if self.file else f"{BUILT_INS[self._source].about}; {BUILT_INS[self._source].strength}"
 
     @property

@@ -288,6 +288,7 @@ def test_arguments_tell_their_rules_and_whether_they_have_values():
 def test_players_that_solve_measures_again_have_a_blueprint_but_no_table(space, graph):
     player = Player("agent.h5@3@resolve")
     assert (player.resolves, player.has_values, player.rules, player.name) == (True, False, TINY, "agent@3@resolve")
+    assert player.about == Player("naive@resolve").about == "solves each measure again after its deal"
     resolver = player.in_game(space, remembers=True).policy
     np.testing.assert_array_equal(resolver.blueprint, Player("agent.h5@3").policy(space))
     fine = StateSpace(true_rules(TINY), "memory")

@@ -100,7 +100,7 @@ class PunishPlayer(Player, ServedPlayer):
     def _introduction(self) -> dict[str, Any]:
         """Return the entries of `facts` that introduce a built-in player, or an empty dict for players from files."""
         if self.resolves:
-            return {"person": self.person, "about": "solves each measure again after its deal", "level": "expert"}
+            return {"person": self.person, "about": self.about, "level": "expert"}
         if self.file is not None:
             return {}
         known, hard = BUILT_INS[self._source], veteran.default_opponent(self.rules)
