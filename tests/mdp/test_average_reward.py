@@ -134,7 +134,7 @@ def test_classes_of_equal_gain_are_joined_and_other_components_stay():
 
 
 def test_processes_too_large_for_it_are_refused(monkeypatch):
-    monkeypatch.setattr("punish_fast.mdp.methods.component_gains.operations", lambda _: np.inf)
+    monkeypatch.setattr("punish_fast.mdp.methods.component_gains.operations", lambda *_: np.inf)
     monkeypatch.setattr("punish_fast.mdp.methods.component_gains.is_small", lambda _: False)
     states = [[(1.0, {0: 1 - 2.0**-20, 1: 2.0**-20})], [(0.0, {1: 1 - 2.0**-20, 0: 2.0**-20}), (0.1, {1: 1.0})]]
     with pytest.raises(

@@ -71,7 +71,7 @@ def test_auto_tries_a_krylov_method_where_sweeps_are_slow():
 
 @pytest.mark.compiled
 def test_an_advance_that_leads_astray_is_made_up_for(monkeypatch):
-    def astray(point, _):
+    def astray(point, *_):
         point.v[: point.mdp.n_states] = np.nan
         return 1.0
 
@@ -83,7 +83,7 @@ def test_an_advance_that_leads_astray_is_made_up_for(monkeypatch):
 
 @pytest.mark.compiled
 def test_the_values_with_the_smallest_bound_are_kept_if_the_time_is_over(monkeypatch):
-    def astray(point, _):
+    def astray(point, *_):
         if len(problem.evaluation[2].residual) > 3:
             point.v[: point.mdp.n_states] = 1e6
         return 1.0
@@ -135,7 +135,7 @@ def discounted_problem(mdp, discount, limits):
     """A problem that is left to policy evaluation, even if an elimination is cheap."""
     payoff = Payoff(mdp.reward, terminal_values(mdp, discount))
     problem = Total(mdp, payoff, limits, discount)
-    problem.eliminates = False
+    problem.is_auto = False
     return problem
 
 
