@@ -255,9 +255,8 @@ def parse_objective(text: str) -> Objective:
     parts = _path(text, rest, kind) if rest or kind == "P" else {}
     within, goal = (_states(text, parts.get(part)) for part in ("within", "goal"))
     steps, maximize = parts.get("steps") or parts.get("at"), None if aim is None else aim == "max"
-    return Objective(
-        maximize, kind + (parts.get("path") or ""), name, goal, within, None if steps is None else int(steps)
-    )
+    path = kind + (parts.get("path") or "")
+    return Objective(maximize, path, name, goal, within, None if steps is None else int(steps))
 
 
 def _path(text: str, path: str, kind: str) -> dict[str, str | None]:

@@ -107,8 +107,7 @@ def sweep_layers(problem: Layers) -> Exact | Unsolved:
         limits.progress(n_done, bound)
         if limits.save is not None:
             limits.save(iteration.v[: mdp.n_states])
-        is_reached = goal is not None and (bound <= goal or iteration.is_at_floor)
-        if is_reached or limits.is_over:
+        if limits.is_over or (goal is not None and (bound <= goal or iteration.is_at_floor)):
             break
     found, is_solved = _closed(iteration, problem, bound)
     whole.found = found = found if quotient is None else quotient.lifted(found)

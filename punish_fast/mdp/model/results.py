@@ -128,8 +128,7 @@ class ResultTable:
         """
         n, half = self._n_lines(), most_rows // 2
         columns = self._selected([*range(n)] if n <= most_rows else [*range(half), *range(n - half, n)])
-        cells = zip(*columns.values(), strict=True)
-        lines = [[*map(value_text, line)] for line in cells]
+        lines = [[*map(value_text, line)] for line in zip(*columns.values(), strict=True)]
         if n > most_rows:
             lines.insert(half, ["..."] * len(columns))
         lines.insert(0, [*columns])

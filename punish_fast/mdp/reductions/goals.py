@@ -102,8 +102,7 @@ def find_reward(climb: Climb, problem: RewardUntil) -> Exact:
         leads[mdp.state_ptr[:-1][~infinite]] = True
         safe = np.where(missing.row >= 0, missing.row, np.where(infinite, graph.first_rows(missing.found, leads), -1))
         costs = bool((graph.may_reach(never.found).found & ~missed).any())
-        if costs:
-            is_sure = graph.surely_reach(goal).found
+        is_sure = graph.surely_reach(goal).found if costs else is_sure
     else:
         is_sure, safe = graph.surely_reach(goal)
         infinite = ~is_sure[:n]
