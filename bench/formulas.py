@@ -40,7 +40,7 @@ def random_process(rng: Random) -> NamedProcess:
     labels = {name: np.array([rng.random() < 0.3 for _ in range(n)]) for name in ("goal", "bad")}
     of_rows = np.array([float(rng.choice([0, 0, 1, 2, 3])) for _ in range(mdp.n_rows)])
     of_states = np.repeat([float(rng.randint(0, 3)) for _ in range(n)], np.diff(mdp.state_ptr))
-    return NamedProcess(mdp, labels, {"row": of_rows, "state": of_states}, np.array([0]), ())
+    return NamedProcess(mdp, labels, {"row": of_rows, "state": of_states})
 
 
 def storm_model(process: NamedProcess) -> Any:

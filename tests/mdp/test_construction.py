@@ -24,7 +24,8 @@ FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
 
 
 def assert_same(first: MDP, second: MDP) -> None:
-    for field in fields(MDP):
+    assert (first.names.states, first.names.actions) == (second.names.states, second.names.actions)
+    for field in (each for each in fields(MDP) if each.name != "names"):
         one, other = getattr(first, field.name), getattr(second, field.name)
         assert (one is None) == (other is None), field.name
         if one is not None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from processes import compacted, marks, random_processes, with_zeros
 
 from punish_fast.mdp import (
+    Names,
     SolveError,
     average_reward,
     finite_horizon,
@@ -251,11 +252,12 @@ def process() -> NamedProcess:
             [(0.0, {1: 1.0})],
             [(0.0, {1: 0.25, 4: 0.75})],
             [(0.0, {4: 1.0})],
-        ]
+        ],
+        names=Names(actions=["leap", "walk", "stay"]),
     )
     rewards = {"cost": np.array([1.0, 2.0, 0.5, 0.0, 3.0, 4.0, 0.0]), "time": np.ones(7)}
     labels = {"goal": np.arange(5) == 1, "bad": np.arange(5) == 2, "mid": np.arange(5) == 3}
-    return NamedProcess(mdp, labels, rewards, np.array([0]), ("leap", "walk", "stay"))
+    return NamedProcess(mdp, labels, rewards)
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def process():
     """From state 0, a leap to state 1 succeeds half the time; state 2 is a dead end. Steps cost 1, waiting 3."""
     mdp = from_rows([[(0.0, {1: 0.5, 2: 0.5}), (0.0, {0: 1.0})], [(0.0, {1: 1.0})], [(0.0, {2: 1.0})]])
     labels = {name: np.arange(3) == k for k, name in enumerate(("start", "goal", "dead"))}
-    return NamedProcess(mdp, labels, {"cost": np.array([1.0, 3.0, 0.0, 0.0])}, np.array([0]), ())
+    return NamedProcess(mdp, labels, {"cost": np.array([1.0, 3.0, 0.0, 0.0])})
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_average_rewards_have_the_sign_of_the_rewards(sample):
     given, _, _ = sample
     if given.layers is not None or given.terminals or len(given.exact.policies) > 24:
         return
-    named = NamedProcess(given.mdp, {}, {"r": given.mdp.reward}, np.array([0]), ())
+    named = NamedProcess(given.mdp, {}, {"r": given.mdp.reward})
     for aim, best in (("max", max), ("min", min)):
         exact = of_best(best, map(gains, given.exact.policies))
         agrees(named.solve(f'R{{"r"}}{aim}=? [LRA]'), exact)

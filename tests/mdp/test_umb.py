@@ -38,7 +38,7 @@ def test_a_process_is_read_again(tmp_path_factory, sample):
         assert np.array_equal(read.mdp.to_scipy()[:rows].toarray(), mdp.to_scipy().toarray())
         assert read.mdp.indices[mdp.nnz :].tolist() == list(range(n, mdp.n_columns))
         assert read.rewards["reward"].tolist() == [*mdp.reward, *terminals]
-        assert [read.actions[k] for k in read.mdp.action[:rows]] == list(map(str, mdp.action))
+        assert [read.mdp.names.actions[k] for k in read.mdp.action[:rows]] == list(map(str, mdp.action))
         assert (read.initial.tolist(), list(read.labels)) == ([0], ["init"])
 
 
@@ -49,7 +49,7 @@ def test_terminals_keep_rewards_and_values(tmp_path, discount):
     found = read.solve("max R", discount)
     expected = [*solve(MACHINE, discount).v, 0.5 / (1 - discount), -4.0, 0.0]
     assert found.v == pytest.approx(expected, abs=1e-9)
-    assert read.actions == ("run", "repair", "sell")
+    assert read.mdp.names.actions == ("run", "repair", "sell")
 
 
 def test_labels_and_rewards_are_named(tmp_path):
@@ -125,4 +125,4 @@ def test_labels_of_actions_need_not_be_consecutive(tmp_path):
     mdp = MDP.from_dense(np.ones((300, 1, 1)), np.where(np.arange(300) % 150 == 7, 1.0, -np.inf)[None])
     export_umb(tmp_path / "x.umb", mdp)
     read = import_umb(tmp_path / "x.umb")
-    assert (read.actions, read.mdp.action.tolist()) == (("7", "157"), [0, 1])
+    assert (read.mdp.names.actions, read.mdp.action.tolist()) == (("7", "157"), [0, 1])

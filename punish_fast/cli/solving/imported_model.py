@@ -79,7 +79,7 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
         "tolerance": tolerance,
         "error_bound": found.error_bound,
         "converged": found.error_bound <= tolerance,
-        "initial": [_state(process, found, state) for state in process.initial.tolist()],
+        "initial": [_state(found, state) for state in process.initial.tolist()],
         **options.work_report(options.output),
     }
     values = found.v[process.initial]
@@ -97,8 +97,6 @@ def _names(process: NamedProcess) -> str:
     return printable(f"labels {labels}; rewards {rewards or 'none'}", 300)
 
 
-def _state(process: NamedProcess, found: BoundedValues | Solution, state: int) -> dict[str, Any]:
-    action = int(process.mdp.action[found.choice[state]])
-    name = process.actions[action] if process.actions else str(action)
-    value = float(found.v[state])
-    return {"state": state, "value": value if math.isfinite(value) else str(value), "action": name}
+def _state(found: BoundedValues | Solution, state: int) -> dict[str, Any]:
+    value = found.value(state)
+    return {"state": state, "value": value if math.isfinite(value) else str(value), "action": str(found.action(state))}

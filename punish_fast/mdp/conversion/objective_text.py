@@ -53,10 +53,10 @@ class ObjectiveError(PunishFastError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class NamedProcess:
-    """MDP with labeled states, named rewards and named actions, for example from a UMB file.
+    """MDP with labeled states and named rewards, for example from a UMB file.
 
-    An MDP from a UMB file has no terminals and no rewards of its own. Its final states lead to themselves, and its
-    action labels are indices into ``actions``.
+    An MDP from a UMB file has no terminals and no rewards of its own. Its final states lead to themselves, and
+    ``mdp.names.actions`` contains the names of its actions.
 
     Attributes:
         mdp: The MDP.
@@ -65,14 +65,12 @@ class NamedProcess:
         rewards: For each name, expected immediate rewards, float64 ``[n_rows]``, for example ``mdp.reward``. Terminals
             do not pay them.
         initial: int64 ``[n]``, initial states, by default state 0.
-        actions: Names of actions. Empty by default.
     """
 
     mdp: MDP
     labels: dict[str, Any]
     rewards: dict[str, np.ndarray]
     initial: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    actions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"NamedProcess({self.mdp!r}, labels {list(self.labels)}, rewards {list(self.rewards)})"

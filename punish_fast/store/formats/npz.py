@@ -93,7 +93,7 @@ def export_values(path: str | Path, process: NamedProcess, objective: str, value
             v=values.v,
             choice=values.choice,
             action=process.mdp.action[values.choice].astype(np.uint32),
-            action_names=np.array(process.actions, dtype=str),
+            action_names=np.array(process.mdp.names.actions, dtype=str),
             initial=process.initial,
             error_bound=values.error_bound,
             objective=objective,

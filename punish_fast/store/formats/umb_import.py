@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.construction import divisors, from_scipy
+from punish_fast.mdp.arrays.names import UNNAMED, Names
 from punish_fast.mdp.arrays.row_sums import ModelError
 from punish_fast.mdp.conversion.objective_text import NamedProcess
 from punish_fast.mdp.conversion.umb import VERSION
@@ -140,7 +141,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
         >>> with TemporaryDirectory() as folder:
         ...     export_punish_umb(f"{folder}/tiny.umb", space, build(space))
         ...     process = import_umb(f"{folder}/tiny.umb")
-        >>> process.actions[:3]
+        >>> process.mdp.names.actions[:3]
         ('guard', 'feint_with_guard', 'rush')
         >>> values = reach_probability(process.mdp, process.labeled("win"))
         >>> round(float(values.v[0]), 4)
@@ -180,7 +181,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     shape = len(indptr) - 1, n_states
     try:
         matrix = csr_array((p, target.astype(dtype), indptr.astype(dtype)), shape=shape)
-        mdp = process_of(from_scipy(matrix, np.zeros(shape[0]), state_ptr, action=action, normalize=normalize))
+        mdp = process_of(from_scipy(matrix, np.zeros(shape[0]), state_ptr, ((), ()), action, normalize, names))
     except ModelError as error:
         raise content.fault(f"is not a Markov decision process: {error}") from None
     return NamedProcess(
@@ -188,7 +189,6 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
         labels={"init": is_initial} | labels,
         rewards=rewards,
         initial=np.flatnonzero(is_initial),
-        actions=names,
     )
 
 
@@ -312,16 +312,17 @@ def _rewards(
     return found
 
 
-def _actions(content: _Content, sizes: dict[str, int]) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def _actions(content: _Content, sizes: dict[str, int]) -> tuple[np.ndarray | None, Names]:
     """Return the index of each choice's action (None if the file has no actions) and the names of the actions."""
     folder, n_actions = "actions/choices", sizes["choice-actions"]
     if n_actions == 0 or f"{folder}/values.bin" not in content:
-        return None, ()
+        return None, UNNAMED
     action = content.array(f"{folder}/values.bin", "<u4", sizes["choices"])
     if action.max(initial=0) >= n_actions:
         raise content.fault(f"{folder}/values.bin: action {action.max():,}, but there are {n_actions:,}")
     if f"{folder}/string-mapping.bin" not in content:
-        return action, ()
+        return action, UNNAMED
     text = bytes(content.bytes(f"{folder}/strings.bin"))
     ends = content.pointer(f"{folder}/string-mapping.bin", n_actions, len(text)).tolist()
-    return action, tuple(text[ends[k] : ends[k + 1]].decode(errors="replace") for k in range(n_actions))
+    names = tuple(text[ends[k] : ends[k + 1]].decode(errors="replace") for k in range(n_actions))
+    return action, Names(actions=names)

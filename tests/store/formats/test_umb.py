@@ -256,7 +256,7 @@ def test_names_and_discounted_rewards_are_those_of_the_program(models):
     process = import_umb(path)
     assert set(process.labels) >= {"init", "rich", "broke", "over"}
     assert list(process.rewards) == ["bets"]
-    assert set(process.actions) >= {"bet1", "bet3", "wait", "over"}
+    assert set(process.mdp.names.actions) >= {"bet1", "bet3", "wait", "over"}
     assert process.initial.tolist() == list(model.initial_states)
     assert process.mdp.n_states == model.nr_states == 13
     assert process.mdp.n_rows == model.nr_choices

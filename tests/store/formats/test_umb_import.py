@@ -96,7 +96,7 @@ def test_a_small_model_is_read(tmp_path, mode):
     }
     assert model.rewards["cost"].tolist() == [1 + 0.5 + 2 + 12, 1 + 0.25 + 32, 2 + 32, 4]
     assert model.initial.tolist() == [0]
-    assert model.actions == ("go", "wait")
+    assert model.mdp.names.actions == ("go", "wait")
     assert model.mdp.action.tolist() == [1, 0, 1, 0]
 
 
@@ -134,7 +134,7 @@ def test_our_own_files_come_back(tiny, tiny_mdp, tmp_path):
     assert np.array_equal(model.paying().reward, [*tiny_mdp.reward, 1.0, -1.0])
     assert set(model.labels) == {"init", "win", "loss"}
     assert len(model.initial) == tiny.n_openings
-    assert "feint_with_rush" in model.actions
+    assert "feint_with_rush" in model.mdp.names.actions
 
 
 def test_files_of_the_authors_library_are_read(tmp_path):
@@ -144,7 +144,7 @@ def test_files_of_the_authors_library_are_read(tmp_path):
     ats.write(ats.read(ours), tmp_path / "theirs.umb")
     expected, model = import_umb(ours), import_umb(tmp_path / "theirs.umb")
     assert_same(model.paying(), expected.paying())
-    assert (model.actions, model.initial.tolist()) == (expected.actions, expected.initial.tolist())
+    assert (model.mdp.names.actions, model.initial.tolist()) == (expected.mdp.names.actions, expected.initial.tolist())
     found = model.solve('min P [F "the goal"]')
     assert found.v.tolist() == [1.0, 1.0, 1.0]
 
@@ -167,7 +167,7 @@ def test_a_chain_needs_no_choices(tmp_path):
     drop = ["state-to-choices.bin", "actions/choices/values.bin"]
     model = changed(tmp_path, {"#players": 0, "#choice-actions": 0}, drop=drop)
     assert model.mdp.state_ptr.tolist() == [0, 1, 2, 3]
-    assert model.actions == ()
+    assert model.mdp.names.actions == ()
 
 
 def test_choices_without_probabilities_lead_to_one_state(tmp_path):
@@ -288,7 +288,7 @@ def test_damaged_arrays_are_named(tmp_path, name, values, match):
 def test_a_missing_file_is_named_unless_it_may_be_left_out(tmp_path):
     for name in small_model()[1]:
         if name in ("actions/choices/values.bin", "actions/choices/string-mapping.bin"):
-            assert changed(tmp_path, drop=[name]).actions == ()
+            assert changed(tmp_path, drop=[name]).mdp.names.actions == ()
         elif name == "state-to-choices.bin":
             assert changed(tmp_path, drop=[name]).mdp.state_ptr.tolist() == [0, 1, 2, 3]
         else:
