@@ -20,10 +20,11 @@ SEEDS = range(60)
 
 @pytest.fixture(params=SEEDS)
 def sample(request):
-    """A process with rewards of at least 0 and two random sets of columns."""
+    """A process with rewards of at least 0, some with values of terminals, and two random sets of columns."""
     given, rng = random_sample(request.param), Random(-request.param)
     states = [[(min(abs(reward), 100.0), row) for reward, row in rows] for rows in given.states]
-    given = replace(given, states=states, terminals=[0.0] * len(given.terminals), values=None)
+    values = [Random(request.param).choice([0.0, 7.0, 0.5, -2.0]) for _ in given.terminals]
+    given = replace(given, states=states, terminals=[0.0] * len(values), values=values if request.param % 2 else None)
     columns = range(len(states) + len(given.terminals))
     return given, {s for s in columns if rng.random() < 0.3}, {s for s in columns if rng.random() < 0.3}
 
@@ -65,7 +66,8 @@ def test_step_bounds_are_backward_steps(sample, n_steps, maximize):
     exact = induction(given.exact, n_steps, best, safe, set(range(n)) - goal)
     agrees(stay_probability(given.mdp, masks[0], n_steps, maximize), exact)
     nothing = [Fraction(0)] * n
-    agrees(cumulative_reward(given.mdp, n_steps, maximize), induction(given.exact, n_steps, best, nothing, pays=True))
+    ends = nothing[: given.mdp.n_states] + given.exact.values
+    agrees(cumulative_reward(given.mdp, n_steps, maximize), induction(given.exact, n_steps, best, ends, pays=True))
     last = [best(row[0] for row in rows) for rows in given.exact.rows] + nothing[given.mdp.n_states :]
     agrees(found := reward_at_step(given.mdp, n_steps, maximize), induction(given.exact, n_steps, best, last))
     assert n_steps > 0 or given.mdp.reward[found.choice].tolist() == found.v.tolist()
@@ -80,7 +82,7 @@ def total(chain):
     """Total rewards of a chain without end; plus infinity if a recurrent class that may be reached pays."""
     classes = recurrent(chain, chain.ends)
     paying = {s for members in classes if any(chain.rows[t][0] for t in members) for s in members}
-    settled = dict.fromkeys([*chain.ends, *(s for members in classes for s in members)], Fraction(0))
+    settled = dict.fromkeys([s for members in classes for s in members], Fraction(0)) | chain.settled()
     return [
         math.inf if seen & paying else v
         for v, seen in zip(expected(chain.rows, settled), reached(chain, chain.ends), strict=True)
@@ -192,6 +194,19 @@ def test_average_rewards_have_the_sign_of_the_rewards(sample):
     for aim, best in (("max", max), ("min", min)):
         exact = of_best(best, map(gains, given.exact.policies))
         agrees(named.solve(f'R{{"r"}}{aim}=? [LRA]'), exact)
+
+
+def test_a_total_counts_the_values_of_terminals_with_and_without_a_number_of_steps():
+    """State 0 pays 1 before it ends; state 1 may stay without a reward, or pay 1 to leave."""
+    stays_or_leaves = [(5.0, {1: 1.0}), (0.0, {1: 1.0}), (1.0, {2: 1.0})]
+    for value, least, most in ((7.0, 0.0, math.inf), (-3.0, -2.0, math.inf)):
+        mdp = from_rows([[(1.0, {2: 1.0})], stays_or_leaves], terminal_value=[value])
+        low, high = cumulative_reward(mdp, maximize=False), cumulative_reward(mdp)
+        assert low.v.tolist() == pytest.approx([1 + value, least])
+        assert high.v.tolist() == pytest.approx([1 + value, most])
+        assert low.choice.tolist() == [0, 2 if value > 0 else 3]
+        assert cumulative_reward(mdp, 5).v[0] == 1 + value
+    assert reward_at_step(mdp, 1).v[0] == 0
 
 
 def test_wrong_numbers_of_steps_and_negative_rewards_are_refused_in_one_line():

@@ -8,8 +8,9 @@ sec. 10.6].
 
 **Total rewards without a goal.** If no reward is negative, the maximum is infinite exactly in states that can reach an
 end component with a positive reward, because a policy can collect this reward again and again. From all other states,
-end components pay nothing. The minimum is 0 in states from which some policy never collects a reward. Every run outside
-this set that never reaches it collects infinite rewards, so the minimum is the total reward until the set is reached.
+end components pay nothing. The minimum is exactly 0 in states from which some policy never collects a reward or the
+value of a terminal, unless a value is negative. `solve` finds the other values: runs that never end have unbounded
+rewards or eventually collect none.
 """
 
 from dataclasses import replace
@@ -17,17 +18,18 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.bounds.stopping_rule import terminal_values
 from punish_fast.mdp.graph.end_components import end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, columns_of
-from punish_fast.mdp.graph.row_selection import count_rows, marks_at, restriction, rows_of_states, states_of_rows
+from punish_fast.mdp.graph.row_selection import marks_at, restricted, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.ladder import climb
-from punish_fast.mdp.methods.layered_sweeps import Layers
-from punish_fast.mdp.methods.totals import Probability, RewardUntil
+from punish_fast.mdp.methods.totals import Probability
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, check_whole, limits_of
 from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
 from punish_fast.mdp.model.results import PROBABILITY, ValueRange, rows_of
 from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
+from punish_fast.mdp.objectives.solver import solve
 
 
 def reach_within(mdp: MDP, goal: Any, n_steps: int, maximize: bool = True, avoid: Any = None) -> BoundedValues:
@@ -125,8 +127,10 @@ def cumulative_reward(
     """Find the maximum or minimum expected total reward in a number of steps, or without end.
 
     Args:
-        mdp: The MDP. Terminals pay nothing if the number of steps is unlimited.
-        n_steps: Number of steps, at least 0. Unlimited by default. If it is unlimited, no reward may be negative.
+        mdp: The MDP. The total includes the values of terminals. If the number of steps is unlimited, the rewards of
+            terminals are ignored.
+        n_steps: Number of steps, at least 0. Unlimited by default. If it is unlimited, no row may have a negative
+            reward.
         maximize: If False, find the minimum reward.
         tolerance: Stop at this error bound, by default 1e-10. Ignored if the number of steps is limited.
 
@@ -150,15 +154,17 @@ def cumulative_reward(
     if n_steps is not None:
         return _stepped(mdp, n_steps, maximize, np.zeros(mdp.n_columns))
     check_arrays(mdp, maximize)
-    mdp = replace(normalized(mdp.expanded()).without_zeros().in_one_layer(), terminal_value=None)
-    limits, n = limits_of(tolerance, {}), mdp.n_states
-    if (mdp.reward < 0).any():
-        row = int((mdp.reward < 0).argmax())
+    mdp = normalized(mdp.expanded()).without_zeros().in_one_layer()
+    mdp, n = replace(mdp, terminal_reward=0 * mdp.terminal_reward), mdp.n_states
+    ends = terminal_values(mdp, 1.0)
+    value_range = ValueRange(ends.min(initial=0), np.inf)
+    if mdp.reward[row := int(mdp.reward.argmin())] < 0:
         told = "without a goal or a number of steps, total rewards need rewards of at least 0"
         raise SolveError(f"reward: {mdp.reward[row]:g} in row {row} is negative; {told}")
     if not maximize:
-        found = climb(RewardUntil(mdp, goal := _never_paid(mdp), limits, maximize=False))
-        return bounded(found.v, np.where(goal[:n], 0.0, found.error_bound), found.choice, rows_of(mdp))
+        found, is_zero = solve(mdp, 1.0, tolerance=tolerance, maximize=False), _never_paid(mdp, ends)[:n]
+        error = np.where(is_zero, 0.0, found.error_bound)
+        return bounded(np.where(is_zero, 0.0, found.v), error, found.choice, found.rows, value_range)
     number, _, inside = end_components(mdp)
     state_of = states_of_rows(mdp)
     paying = inside[mdp.reward[inside] > 0]
@@ -169,18 +175,18 @@ def cumulative_reward(
     choice[state_of[members[::-1]]] = members[::-1]
     choice[state_of[paying[::-1]]] = paying[::-1]
     if not infinite.all():
-        part = restriction(mdp, rows_of_states(mdp, ~infinite), np.zeros(1))
-        found = climb(Layers(part.mdp, 1.0, limits))
+        part = restricted(mdp, rows_of_states(mdp, ~infinite), np.append(ends, 0.0))
+        found = solve(part.mdp, 1.0, tolerance=tolerance)
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
-    return bounded(v, bound, choice, rows_of(mdp), ValueRange(0.0, np.inf))
+    return bounded(v, bound, choice, rows_of(mdp), value_range)
 
 
 def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValues:
     """Find the maximum or minimum expected reward of a single step.
 
     Args:
-        mdp: The MDP.
+        mdp: The MDP. The values of terminals are not counted, because they are not rewards of a step.
         n_steps: Number of steps before the reward is paid, at least 0.
         maximize: If False, find the minimum reward.
 
@@ -243,10 +249,13 @@ def _stepped(mdp: MDP, n_steps: int, maximize: bool, worth: np.ndarray) -> Bound
     return finite_horizon(mdp, n_steps, terminal_value=worth, keep_all=False, maximize=maximize).at()
 
 
-def _never_paid(mdp: MDP) -> np.ndarray:
-    """Return the columns from which some policy never collects a reward, bool ``[n_columns]``."""
-    is_stuck = np.pad(count_rows(mdp, mdp.reward <= 0) == 0, (0, len(mdp.terminal_reward)))
-    return TransitionGraph(mdp).may_avoid(is_stuck, mdp.reward > 0)
+def _never_paid(mdp: MDP, ends: np.ndarray) -> np.ndarray:
+    """Return the columns from which some policy never collects a reward or the value of a terminal.
+
+    The result, bool ``[n_columns]``, is empty if a value in ``ends``, float64 ``[n_terminals]``, is negative.
+    """
+    is_stuck = np.append(np.minimum.reduceat(mdp.reward, mdp.state_ptr[:-1]) > 0, ends != 0)
+    return TransitionGraph(mdp).may_avoid(is_stuck, mdp.reward > 0) & (ends >= 0).all()
 
 
 def _without_rewards(mdp: MDP) -> MDP:
