@@ -396,6 +396,15 @@ def opposite(mdp):
     return replace(mdp, reward=-mdp.reward, terminal_reward=-mdp.terminal_reward, terminal_value=value)
 
 
+@pytest.mark.parametrize("discount", [0.95, 1.0])
+@pytest.mark.parametrize("layers", [None, [1, 1]])
+def test_values_are_exact_if_nothing_is_paid(layers, discount):
+    mdp = from_rows([[(0.0, {0: 0.5, 1: 0.5})], [(0.0, {1: 1.0}), (0.0, {2: 1.0})]], layers, terminals=[0.0])
+    for method in ("auto", "layered", "jacobi"):
+        assert solve(mdp, discount, method).error_bound == 0
+    assert finite_horizon(mdp, 3).error_bound == 0
+
+
 @pytest.mark.parametrize("layers", [None, [1, 1]])
 def test_costs_are_minimized_by_every_objective(layers):
     states = [[(2.0, {1: 1.0}), (2.5, {0: 0.5, 2: 0.5})], [(1.0, {0: 0.5, 3: 0.5}), (4.0, {2: 1.0})]]

@@ -199,7 +199,7 @@ def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
 def _rounding(mdp: MDP, discount: float, before: np.ndarray, v: np.ndarray) -> float:
     """Return a bound on the rounding error of the backup that computed ``v`` from ``before``."""
     terms = sum(float(np.abs(values).max(initial=0)) for values in (before, mdp.reward, mdp.terminal_reward))
-    bound = (mdp.longest_row + FURTHER_TERMS) * (UNIT_ROUNDOFF * terms + SMALLEST)
+    bound = (mdp.longest_row + FURTHER_TERMS) * (UNIT_ROUNDOFF * terms + SMALLEST * (terms > 0))
     if bound <= _SMALL * float(np.abs(v[: mdp.n_states]).max(initial=0)):
         return bound
     return min(bound, rounding_of_backup(mdp, before, discount))

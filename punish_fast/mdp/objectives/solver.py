@@ -115,8 +115,10 @@ def solve(
     problem = Layers(paid, discount, within, objective, method, sweeps, initial_values)
     found = climb(problem)
     v, q = (found.v, found.q) if maximize else (0.0 - found.v, 0.0 - found.q)
+    # If nothing is paid, no value is rounded.
+    bound = found.error_bound if v.any() or any(map(np.any, problem.payoff_of(paid)[:2])) else 0.0
     used = method if method == options.JACOBI or problem.is_flat else options.LAYERED
-    proof = found.rounds, found.log.residual[-1], found.error_bound, found.choice, found.log, rows_of(mdp)
+    proof = found.rounds, found.log.residual[-1], bound, found.choice, found.log, rows_of(mdp)
     return Solution(v, q, objective, discount, used, problem.goal, *proof, found.policies, found.reason, maximize)
 
 
