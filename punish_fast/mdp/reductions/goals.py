@@ -204,5 +204,6 @@ def _signed_gains(
         raise SolveError(f"max_seconds: the sign of an average is unknown after {limits.max_seconds:g} s; use more")
     k = int(is_unknown.argmax())
     least, most = (low[k], high[k]) if maximize else (0 - high[k], 0 - low[k])
-    told = f"in a component of {gains.sizes[k]} states for an average of {least:.1e} to {most:.1e} per step"
-    raise SolveError(f"reward: play can continue forever {told}, which may be 0, so totals are unknown; use a discount")
+    told = "is 0" if least == most else f"is from {least:.1e} to {most:.1e} and may be 0"
+    told = f"in a component of {gains.sizes[k]} states, where the average reward per step {told}"
+    raise SolveError(f"reward: play can continue forever {told}, so totals are unknown; use a discount")
