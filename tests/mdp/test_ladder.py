@@ -8,8 +8,12 @@ from processes import sparse_process
 
 from bench.make import ladder_page
 from punish_fast.mdp import SolverLimits, average_reward, evaluate, from_rows, reach_probability, solve, total_reward
+from punish_fast.mdp.chain.stationary import stationary_weights
 from punish_fast.mdp.ladder import rungs
-from punish_fast.mdp.model.limits import METHODS, SolveError
+from punish_fast.mdp.methods.exact_iteration import eliminate
+from punish_fast.mdp.methods.totals import Total
+from punish_fast.mdp.model.limits import METHODS, SolveError, limits_of
+from punish_fast.mdp.model.solution import Payoff
 
 NO_TIME = 1e-9
 # A walk on a line, which ends at either side and pays for each step.
@@ -78,6 +82,15 @@ def test_average_rewards_at_the_end_of_the_time_have_a_true_bound():
     best, early = average_reward(mdp), average_reward(mdp, max_seconds=NO_TIME)
     assert early.error_bound > 1e-3 > best.error_bound
     assert np.abs(early.gain - best.gain).max() <= early.error_bound + best.error_bound
+
+
+def test_eliminations_stop_before_the_end_of_the_time_and_say_why(monkeypatch):
+    payoff, limits = Payoff(WALK.reward, WALK.terminal_reward), limits_of(1e-9, {"max_seconds": 60.0})
+    monkeypatch.setattr("punish_fast.mdp.chain.elimination._SPEED", 1e-9)
+    assert eliminate(Total(WALK, payoff, limits)).reason == "too little time in policy 1"
+    assert stationary_weights(WALK.to_scipy()[:, :400], limits)[1] == np.inf
+    monkeypatch.setattr("punish_fast.mdp.chain.elimination._MOST_OPERATIONS", 0.0)
+    assert eliminate(Total(WALK, payoff, limits_of(1e-9, {}))).reason == "the chain is too large in policy 1"
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), "1 minute"])

@@ -31,9 +31,9 @@ import numpy as np
 from punish_fast.mdp.arrays.construction import numbers
 from punish_fast.mdp.arrays.names import UNNAMED, Names
 from punish_fast.mdp.arrays.policy import SUM_TOLERANCE
-from punish_fast.mdp.chain.elimination import Elimination, closed_classes
+from punish_fast.mdp.chain.elimination import UNLIMITED, Elimination, closed_classes
 from punish_fast.mdp.graph.row_selection import states_of_rows
-from punish_fast.mdp.model.limits import SolveError
+from punish_fast.mdp.model.limits import SolveError, SolverOptions
 from punish_fast.mdp.model.mdp import MDP, check_arrays
 from punish_fast.mdp.model.process import UNIT_ROUNDOFF
 from punish_fast.mdp.model.results import ResultTable, row_probabilities
@@ -49,14 +49,14 @@ _STORED = 9
 LARGEST_SHARE = 1e-3
 
 
-def stationary_weights(chain: sparse.csr_array) -> tuple[np.ndarray, float]:
+def stationary_weights(chain: sparse.csr_array, limits: SolverOptions = UNLIMITED) -> tuple[np.ndarray, float]:
     """Return weights in proportion to the stationary distribution of an irreducible chain, float64 ``[n]``.
 
-    Also return a bound on the relative error of the ratios of weights. It is infinite if the chain is too large or a
-    number is out of range.
+    Also return a bound on the relative error of the ratios of weights. It is infinite if the chain is too large, a
+    number is out of range, or the deadline of ``limits`` has passed.
     """
     n = chain.shape[0]
-    elimination = Elimination(chain)
+    elimination = Elimination(chain, limits=limits)
     if not elimination.is_affordable:
         return np.ones(n), np.inf
     weight, factors, connected = elimination.weights()

@@ -215,7 +215,7 @@ def weigh_states(problem: Gains) -> Exact | Unsolved:
     def weighed(mdp: MDP, _: np.ndarray, now: Bracket) -> Bracket | None:
         if mdp.n_rows > mdp.n_states or is_small(mdp):
             return None
-        bounds = gain_of_chain(mdp, *stationary_weights(mdp.to_scipy()))
+        bounds = gain_of_chain(mdp, *stationary_weights(mdp.to_scipy(), problem.limits))
         return None if bounds is None else now._replace(lower=np.array(bounds[:1]), upper=np.array(bounds[1:]))
 
     problem.narrow_each(problem.is_wide(problem.limits.tolerance), weighed)

@@ -38,7 +38,7 @@ import numpy as np
 
 from punish_fast.mdp.chain import _elimination
 from punish_fast.mdp.chain.decimals import Decimals, decimals, find_gains, many_digits
-from punish_fast.mdp.chain.elimination import UNLIMITED, Elimination
+from punish_fast.mdp.chain.elimination import UNLIMITED, Elimination, affordable
 from punish_fast.mdp.graph.qualitative import approaching_choice, ending_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.methods.totals import Total
@@ -229,8 +229,8 @@ def _improved(problem: Total, choice: np.ndarray, discount: float, digits: int =
             chain = _Chain(rows, choice, v, elimination, limits)
             elimination = chain.elimination
             if not elimination.is_affordable:
-                told = "the time was over in the elimination" if limits.is_over else "the chain is too large"
-                return Unsolved(f"{told} of policy {rounds}")
+                told = "too little time" if affordable(limits) < affordable(UNLIMITED) else "the chain is too large"
+                return Unsolved(f"{told} in policy {rounds}")
             v = chain.evaluated(v)
             gain, error = rows.gains(v)
             best = rows.best(gain - error)

@@ -47,8 +47,8 @@ class SolverLimits(TypedDict, total=False):
             over a component or, with a discount, the number of backups of all states. If 50 to 1,000 sweeps (depending
             on the MDP) are not sufficient, policy iteration is tried before further sweeps.
         max_seconds: Maximum duration of the computation in seconds, unlimited by default. It is not checked during a
-            search of the graph or while stationary weights are computed. After this time, the solver returns the best
-            values found, or raises `SolveError` if no error bound is proved.
+            search of the graph. After this time, the solver returns the best values found, or raises `SolveError` if no
+            error bound is proved.
         progress: Called as ``progress("solve", sweeps, error_bound)`` from time to time, and by `average_reward` as
             ``progress("gain", sweeps, error_bound)`` for sweeps within end components. Evaluated policies count as
             sweeps, and the bound is infinite until one is proved.
