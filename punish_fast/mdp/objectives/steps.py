@@ -9,8 +9,8 @@ sec. 10.6].
 **Total rewards without a goal.** If no reward is negative, the maximum is infinite exactly in states that can reach an
 end component with a positive reward, because a policy can collect this reward again and again. From all other states,
 end components pay nothing. The minimum is exactly 0 in states from which some policy never collects a reward or the
-value of a terminal, unless a value is negative. `solve` finds the other values: runs that never end have unbounded
-rewards or eventually collect none.
+value of a terminal, unless a value is negative. The ladder finds the other values like costs without a discount: runs
+that never end have unbounded rewards or eventually collect none.
 """
 
 from dataclasses import replace
@@ -23,13 +23,13 @@ from punish_fast.mdp.graph.end_components import end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, columns_of
 from punish_fast.mdp.graph.row_selection import marks_at, restricted, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.ladder import climb
+from punish_fast.mdp.methods.layered_sweeps import Layers
 from punish_fast.mdp.methods.totals import Probability
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, check_whole, limits_of
-from punish_fast.mdp.model.mdp import MDP, check_arrays, normalized
+from punish_fast.mdp.model.mdp import MDP, check_arrays, negated, normalized
 from punish_fast.mdp.model.results import PROBABILITY, ValueRange, rows_of
 from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.objectives.finite_horizon import finite_horizon
-from punish_fast.mdp.objectives.solver import solve
 
 
 def reach_within(mdp: MDP, goal: Any, n_steps: int, maximize: bool = True, avoid: Any = None) -> BoundedValues:
@@ -162,9 +162,9 @@ def cumulative_reward(
         told = "without a goal or a number of steps, total rewards need rewards of at least 0"
         raise SolveError(f"reward: {mdp.reward[row]:g} in row {row} is negative; {told}")
     if not maximize:
-        found, is_zero = solve(mdp, 1.0, tolerance=tolerance, maximize=False), _never_paid(mdp, ends)[:n]
+        found, is_zero = climb(Layers(negated(mdp), 1.0, limits_of(tolerance, {}))), _never_paid(mdp, ends)[:n]
         error = np.where(is_zero, 0.0, found.error_bound)
-        return bounded(np.where(is_zero, 0.0, found.v), error, found.choice, found.rows, value_range)
+        return bounded(np.where(is_zero, 0.0, 0.0 - found.v), error, found.choice, rows_of(mdp), value_range)
     number, _, inside = end_components(mdp)
     state_of = states_of_rows(mdp)
     paying = inside[mdp.reward[inside] > 0]
@@ -176,7 +176,7 @@ def cumulative_reward(
     choice[state_of[paying[::-1]]] = paying[::-1]
     if not infinite.all():
         part = restricted(mdp, rows_of_states(mdp, ~infinite), np.append(ends, 0.0))
-        found = solve(part.mdp, 1.0, tolerance=tolerance)
+        found = climb(Layers(part.mdp, 1.0, limits_of(tolerance, {})))
         v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
     return bounded(v, bound, choice, rows_of(mdp), value_range)
