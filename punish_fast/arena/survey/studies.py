@@ -8,6 +8,7 @@ agent and the equilibrium are separate jobs (``jobs.py``). Points with the same 
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -185,30 +186,31 @@ def study_equilibrium(
         learner, verdict, slowest = Equilibrium(graph, share=BEST_RESPONSE_SHARE), "", 0.0
         early: dict[str, Any] = {}
         marks = _EARLY if describe is not None and seconds_left() < math.inf else ()
-        while learner.iterations < iterations and (not early or seconds_left() > _COST * slowest):
-            target = next((k for k in marks if learner.iterations < k < iterations), iterations)
-            with stage(f"equilibrium ({verdict})" if verdict else "equilibrium") as show:
-                slowest = max(slowest, _learn(learner, target, iterations, _COST if early else _EARLY_COST, show))
-            if marks and describe is not None:
-                early = {"iterations": learner.iterations} | early_figures(
-                    one_measure(graph, learner.average, learner.nodes, learner.reach)
-                )
-                verdict = describe(early)
-        report: dict[str, Any] = {"full_states": graph.n_full, "iterations": learner.iterations}
+        report: dict[str, Any] = {"full_states": graph.n_full, "iterations": 0}
         report |= dict.fromkeys(("best_response", "exploitability"))
-        if early and seconds_left() <= _COST / 2 * slowest:
-            return report | early
         try:
-            report |= study_game(graph, learner.average, stage)
+            while learner.iterations < iterations and (not slowest or seconds_left() > _COST * slowest):
+                target = next((k for k in marks if learner.iterations < k < iterations), iterations)
+                reserve = _EARLY_COST if marks and not early else _COST
+                with stage(f"equilibrium ({verdict})" if verdict else "equilibrium") as show:
+                    slowest = max(slowest, _learn(learner, target, iterations, reserve, show))
+                if marks and describe is not None:
+                    early = {"iterations": learner.iterations} | early_figures(
+                        one_measure(graph, learner.average, learner.nodes, learner.reach)
+                    )
+                    verdict = describe(early)
+            if early and seconds_left() <= _COST / 2 * slowest:
+                return report | early
+            report |= {"iterations": learner.iterations} | study_game(graph, learner.average, stage)
         except TimeLimitError:
             if not early:
                 raise
             return report | early
         if seconds_left() > _MEASUREMENT_COST * slowest:
-            with stage("best response"):
+            with suppress(TimeLimitError), stage("best response"):
                 points = run_equilibrium(learner, Target(iterations=learner.iterations)).exploitability
-            if math.isfinite(points):
-                report |= {"best_response": 0.5 + points / 100, "exploitability": points}
+                if math.isfinite(points):
+                    report |= {"best_response": 0.5 + points / 100, "exploitability": points}
     return report
 
 

@@ -2,9 +2,11 @@ import re
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
+from punish_fast.arena.survey import studies
 from punish_fast.arena.survey.balance import (
     DEFAULT_ITERATIONS,
     Balance,
@@ -123,6 +125,30 @@ def test_an_early_study_names_the_verdict_and_is_the_result_if_time_runs_out(mon
     # Statistics that the early study omits are unknown.
     some = Balance(true_rules(TINY), rules, 6, Outcome(whole), Outcome(early))
     assert next(each.row[2:] for each in some.statistics if each.name == "length") == ["-", "-"]
+
+
+@pytest.mark.parametrize("describe", [None, partial(early_verdict, STRIKE, 60)])
+def test_a_study_ends_within_its_share_of_the_time(now, monkeypatch, describe):
+    iterate, most = studies.Equilibrium.iterate, 60
+
+    def slow(learner):
+        if learner.iterations == most:
+            raise TimeLimitError("the time limit has passed")
+        iterate(learner)
+        now[0] += 1
+
+    monkeypatch.setattr(studies.Equilibrium, "iterate", slow)
+    monkeypatch.setattr(studies, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    with time_limit(100):
+        result = study_equilibrium(true_rules(STRIKE), 60, 0.5, describe, lambda _: nullcontext())
+    # The time of eight iterations is left for the study, but not of ten for the exploitability.
+    assert (result["iterations"], result["exploitability"]) == (42, None)
+    assert result["length"] > 1
+    # An iteration that exceeds the limit leaves the latest early result.
+    most = 6
+    with time_limit(100), nullcontext() if describe else pytest.raises(TimeLimitError):
+        early = study_equilibrium(true_rules(STRIKE), 60, 0.5, describe, lambda _: nullcontext())
+        assert (early["iterations"], early["length"]) == (4, None)
 
 
 @pytest.mark.usefixtures("now")
