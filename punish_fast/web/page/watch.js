@@ -1,6 +1,6 @@
 /** Page for spectators of a game between two people. It shows what both of them know. */
 
-import { get, pause } from "./api.js";
+import { GONE, get, pause } from "./api.js";
 import { player } from "./board.js";
 import { back } from "./cards.js";
 import { announce, calm, complain, h } from "./dom.js";
@@ -45,7 +45,7 @@ export async function show(main, [name], isCurrent) {
       } catch (error) {
         if (!isCurrent()) return;
         complain(error);
-        if (error.status) return;
+        if (error.status === GONE) return;
         seat.isLost = true;
       }
     }
