@@ -18,7 +18,8 @@ const numbers = (text, standard) => (/^[0-6](,[0-6]){4}$/.test(text ?? "") ? tex
 
 export async function show(main, [copies, damage], isCurrent) {
   const [model] = await modelsThat("explains", isCurrent);
-  if (!model || !isCurrent()) return;
+  if (!isCurrent()) return;
+  if (!model) throw new Error("This server has no opponent whose rules could be changed. Start it with one: punish-fast serve veteran");
   const { fields } = await get(`/models/${model.digest}/meta`);
   const rules = { copies: numbers(copies, fields.copies), damage: numbers(damage, fields.damage) };
   if (!isCurrent()) return;
@@ -40,7 +41,7 @@ class HouseRules {
     const buttons = h(
       "div",
       { class: "row" },
-      h("button", { class: "main" }, "Is it balanced?"),
+      (this.submit = h("button", { class: "main" }, "Is it balanced?")),
       h("button", { type: "button", onclick: () => this.play().catch((error) => this.isCurrent() && complain(error)) }, "Play these rules"),
       h("button", { type: "button", class: "plain", onclick: reset }, "Undo all changes"),
     );
@@ -64,7 +65,7 @@ class HouseRules {
     this.asking?.abort();
     this.answer.hidden = true;
     history.replaceState(null, "", asks || this.isChanged() ? `#/rules/${this.query()}` : "#/rules");
-    if (asks) this.ask();
+    if (asks) this.submit.click();
   }
 
   set(key, kind, input, value) {
@@ -90,22 +91,19 @@ class HouseRules {
   /** Ask for a preliminary balance and then for a better one, and show them. */
   async ask() {
     calm();
-    const query = this.query();
-    const isWanted = () => this.isCurrent() && query === this.query();
     const waiting = (words) => h("p", { class: "quiet" }, words);
     let shown = [];
-    this.asking?.abort();
-    this.asking = new AbortController();
+    // The request is aborted if the user changes the rules or leaves the page.
+    const { signal } = (this.asking = new AbortController());
     this.answer.hidden = false;
     this.answer.replaceChildren(waiting("Two players learn this game. A first answer takes a few seconds …"));
     for (const seconds of SECONDS) {
       try {
-        const found = await get("/balance", { ...this.shared(), seconds }, this.asking.signal);
-        if (!isWanted()) return;
+        const found = await get("/balance", { ...this.shared(), seconds }, signal);
         shown = verdict(found);
         this.answer.replaceChildren(...shown, ...(seconds === SECONDS.at(-1) ? [] : [waiting("They learn for another minute …")]));
       } catch (error) {
-        if (!isWanted()) return;
+        if (signal.aborted) return;
         this.answer.replaceChildren(...shown, h("p", { class: "bad", role: "alert" }, error.message));
         if (error.status !== CONFLICT) return;
       }
