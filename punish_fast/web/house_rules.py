@@ -33,7 +33,8 @@ _Five = Annotated[
 
 def house_rules_routes(base: Rules, registry: PlayerRegistry, tables: OpenSessions, workers: Workers) -> APIRouter:
     """Return the routes ``/balance`` and ``/house-rules``. ``base`` are the rules that users can change."""
-    routes, base, turn = APIRouter(tags=["house rules"]), true_rules(base), asyncio.Lock()
+    routes, base = APIRouter(tags=["house rules"]), true_rules(base)
+    turn, opening = asyncio.Lock(), asyncio.Lock()
 
     async def changed_rules(copies: _Five, damage: _Five) -> Rules:
         fields = {name: [*map(int, text.split(","))] for name, text in (("copies", copies), ("damage", damage))}
@@ -59,7 +60,8 @@ def house_rules_routes(base: Rules, registry: PlayerRegistry, tables: OpenSessio
     @routes.get("/house-rules", dependencies=[costs(19)])
     async def open_opponent(rules: changed) -> dict[str, Any]:
         """Open an opponent under changed numbers and damages of cards, and return its entry in ``/models``."""
-        return await registry.open_under(rules, tables.players)
+        async with opening:
+            return await registry.open_under(rules, tables.players)
 
     return routes
 

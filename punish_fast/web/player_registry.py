@@ -47,7 +47,7 @@ class PlayerRegistry:
             else:
                 self.by_digest[player.digest] = player
         # Prepare coaches before they are requested.
-        for player in self.by_digest.values():
+        for player in list(self.by_digest.values()):
             if isinstance(player, PunishPlayer) and player.facts()["coaches"]:
                 await self._workers.run("solver", partial(player.coach, None))
 
@@ -55,6 +55,7 @@ class PlayerRegistry:
         """Open the strongest built-in player under house rules, and return its entry.
 
         If too many are open, close the oldest that is not among the ``used``. Raise HTTPException 429 if all are used.
+        Calls must not overlap.
         """
         if rules not in self._house:
             free = [key for key, each in self._house.items() if each not in used]
@@ -69,7 +70,7 @@ class PlayerRegistry:
             await self._workers.run("solver", player.open)
             self._house[rules] = self.by_digest[player.digest] = player
         player = self._house[rules]
-        return {"digest": player.digest, "flaw": None, **player.facts()}
+        return {"digest": player.digest, "flaw": None, "is_house": True, **player.facts()}
 
     def find(self, digest: str) -> ServedPlayer:
         """Return an open player by digest. Raise HTTPException 404 for unknown digests."""
@@ -93,11 +94,20 @@ class PlayerRegistry:
         return next(served, None) or self._house.get(rules) or self._judges.setdefault(rules, PunishPlayer(name, rules))
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return JSON-like descriptions of all players. ``digest`` is None until the player is open."""
+        """Return JSON-like descriptions of all players.
+
+        ``digest`` is None until the player is open. ``is_house`` is True for players opened by `open_under`.
+        """
         digests = {id(player): digest for digest, player in self.by_digest.items()}
         return [
-            {"digest": digests.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
-            for player in (*self.players, *self._house.values())
+            {
+                "digest": digests.get(id(player)),
+                "flaw": self.flaws.get(player.name),
+                "is_house": is_house,
+                **player.facts(),
+            }
+            for is_house, players in ((False, self.players), (True, self._house.values()))
+            for player in players
         ]
 
 

@@ -17,8 +17,10 @@ import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, TINY, choose, config_of, entries_of, first, open_table
 
+from punish_fast.play.punish.punish_player import PunishPlayer
 from punish_fast.web import house_rules, player_registry
 from punish_fast.web.app import create_app
+from punish_fast.web.workers import Workers
 
 STRIKE = {"copies": "1,2,1,2,1", "damage": "0,1,0,3,3"}
 RUSH = STRIKE | {"damage": "0,2,0,2,3"}
@@ -150,6 +152,28 @@ def test_an_opponent_under_house_rules_is_played_and_closed_once_nobody_plays(se
     other = server.get("/house-rules", params=RUSH).json()["digest"]
     assert [entry["digest"] for entry in entries_of(server)][1:] == [other]
     assert server.get(f"/models/{opened.json()['digest']}/meta").status_code == 404
+
+
+def test_opponents_are_opened_one_after_another(server, monkeypatch):
+    monkeypatch.setattr(player_registry, "_MOST_HOUSE_RULES", 1)
+    prepare = PunishPlayer.open
+
+    def slow(player: PunishPlayer) -> None:
+        time.sleep(0.3)
+        prepare(player)
+
+    monkeypatch.setattr(PunishPlayer, "open", slow)
+    with ThreadPoolExecutor() as threads:
+        answers = threads.map(lambda rules: server.get("/house-rules", params=rules), (STRIKE, RUSH))
+        assert [answer.status_code for answer in answers] == [200, 200]
+    assert [entry["is_house"] for entry in entries_of(server)] == [False, True]
+
+
+def test_an_opponent_can_be_opened_while_coaches_are_prepared(monkeypatch):
+    registry = player_registry.PlayerRegistry([PunishPlayer("naive", TINY)], Workers())
+    monkeypatch.setattr(PunishPlayer, "coach", lambda player, _: registry.by_digest.update(other=player))
+    asyncio.run(registry.open())
+    assert len(registry.by_digest) == 2
 
 
 @pytest.mark.slow

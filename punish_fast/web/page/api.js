@@ -55,9 +55,10 @@ export async function allModels() {
   return models;
 }
 
-/** Return the open agents that judge choices, the strongest built-in agent first. Throw an error if there are none. */
+/** Return the open agents that judge choices, the strongest built-in agent first, without the opponents under house rules
+ * of any user. Throw an error if there are none. */
 export async function judgesHere(isWanted) {
-  const judges = await modelsThat("judges", isWanted);
+  const judges = (await modelsThat("judges", isWanted)).filter(({ is_house: isHouse }) => !isHouse);
   if (!judges.length && isWanted()) throw new Error("No agent of this server can judge choices. The server's log may say why its agents could not be opened.");
   return judges;
 }

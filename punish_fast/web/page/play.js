@@ -68,7 +68,9 @@ export class Seat {
     this.isBusy = false;
     keep(SEAT, null);
     if (!this.models.length) throw new Error("This server has no opponent. Start it with one: punish-fast serve veteran");
-    this.main.replaceChildren(h("div", { class: "stack" }, welcome(this.models, () => this.deal(), () => this.isAt(undefined))));
+    // Opponents under house rules are chosen on the page of these rules.
+    const offered = this.models.filter(({ is_house: isHouse }) => !isHouse);
+    this.main.replaceChildren(h("div", { class: "stack" }, welcome(offered, () => this.deal(), () => this.isAt(undefined))));
   }
 
   /** Begin a game with the settings last chosen in the form. */
