@@ -300,11 +300,14 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
         return [game for _, game in read_games(connection, Selection(player=name))]
 
 
-def puzzle_answers(path: Path, name: str) -> list[tuple[int, bool]]:
-    """Return the answers of a human player to puzzles: the state code, and True if the answer was right."""
-    query = "SELECT state, is_right FROM puzzles JOIN players USING (player_id) WHERE username = ? AND NOT is_bot"
+def puzzle_answers(path: Path) -> dict[str, list[tuple[int, bool]]]:
+    """Return the answers of human players to puzzles by name: the state code, and True if the answer was right."""
+    query = "SELECT username, state, is_right FROM puzzles JOIN players USING (player_id) WHERE NOT is_bot"
+    found: dict[str, list[tuple[int, bool]]] = {}
     with open_to_read(path) as connection:
-        return [(state, bool(is_right)) for state, is_right in connection.execute(query, (clean_name(name),))]
+        for name, state, is_right in connection.execute(query):
+            found.setdefault(name, []).append((state, bool(is_right)))
+    return found
 
 
 def anonymize_player(path: str | Path, name: str) -> str:

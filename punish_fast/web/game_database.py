@@ -26,6 +26,7 @@ from punish_fast.records.database import LockedError, RecordsError, open_to_writ
 from punish_fast.records.games import Choices, GameWriter, Selection, arrays_of, puzzle_answers, read_choices
 from punish_fast.records.importing import insert_logs
 from punish_fast.records.logs import RecordedGame, Side, log_of
+from punish_fast.records.names import clean_name
 from punish_fast.records.summary import Results, list_games, player_table, read_results, summarize
 from punish_fast.runtime.errors import PunishFastError, StoreError
 from punish_fast.web.workers import Workers
@@ -148,8 +149,8 @@ class GameDatabase:
 
     def rating_for_puzzles(self, name: str) -> dict[str, float | None]:
         """Return the `puzzle_rating` of a player."""
-        with self._explained():
-            return puzzle_rating(puzzle_answers(self._path, name) if self._is_there() else [])
+        answers = self._once("puzzles", lambda: puzzle_answers(self._path)) if self._is_there() else {}
+        return puzzle_rating(answers.get(clean_name(name), []))
 
     def results(self) -> Results:
         """Return the results of all games."""

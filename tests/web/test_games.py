@@ -255,6 +255,10 @@ def test_the_first_answer_of_a_day_counts_for_a_rating(models, database, monkeyp
         # Only the first answer counts, and only for the player of this name.
         assert answer(action=wrong) == first == client.get("/puzzle", params={"player": " Ann"}).json()["rating"]
         assert answer(name="Ben", action=wrong)["rating"] < 0
+        # The database is not read again for each request.
+        with monkeypatch.context() as patch:
+            patch.setattr("punish_fast.web.game_database.puzzle_answers", None)
+            assert client.get("/puzzle", params={"player": "Ann"}).json()["rating"] == first
         assert client.get("/players").json() == []
         assert anonymize_player(database, "Ann") == "player-1"
         assert client.get("/puzzle", params={"player": "player-1"}).json()["rating"] == first
