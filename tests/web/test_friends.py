@@ -182,7 +182,7 @@ def spectators_game(client, naive, monkeypatch, seed, picks):
                 seen.add(look(client, watched).content)
                 assert client.delete(f"/tables/{seats[k]['table']}/choice").status_code == 200
                 seen.add(look(client, watched).content)
-            known = json.dumps([event | {"hand": None} for event in seats[0]["events"]])
+            known = json.dumps([event | {"hand": None, "words": None} for event in seats[0]["events"]])
             received.append((known, seen, str([(seat["view"]["hand"], chosen) for seat in seats])))
             for seat, move in zip(seats, chosen, strict=True):
                 choose(client, seat, move["action"])
