@@ -116,7 +116,10 @@ def test_moves_have_the_values_of_the_positions_they_lead_to(perfect):
             assert {move.plies for move in moves if move.is_best} == {int(perfect.distance[number])}
         else:
             assert all((move.plies is None) == (move.value == 0) for move in moves)
-    assert oracle.move_values(positions.states[int(np.flatnonzero(positions.is_terminal)[0])]) == []
+    end = positions.states[int(np.flatnonzero(positions.is_terminal)[0])]
+    assert oracle.move_values(end) == []
+    with pytest.raises(GameError, match=r"^state: .* is terminal, so there is no action$"):
+        oracle.best_action(end)
 
 
 @pytest.mark.parametrize("variant", VARIANTS[:3], ids=NAMES[:3])

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import Game, MoveValue, Oracle
+from punish_fast.games.contract import Game, GameError, MoveValue, Oracle
 from punish_fast.games.enumeration import _retrograde
 from punish_fast.games.enumeration._retrograde import DRAW, ENDLESS, LOSS, WIN
 from punish_fast.games.enumeration.positions import Positions, enumerate_positions
@@ -136,14 +136,15 @@ def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
 class RetrogradeOracle(Oracle):
     """Perfect play in a game whose positions can be enumerated.
 
-    The oracle solves the game on first use.
+    The oracle solves the game on first use. It raises `GameError` if the game is not a zero-sum game of two players
+    without chance, or has more than 2,000,000 positions, or if a state cannot be reached from the initial state.
     """
 
     def __init__(self, game: Game, origin: Any = None) -> None:
         """Store the game.
 
         Args:
-            game: The game, for two players and without hidden information.
+            game: Zero-sum game of two players without chance or hidden information.
             origin: State from which positions are enumerated, by default the initial state.
 
         Examples:
@@ -223,6 +224,9 @@ class RetrogradeOracle(Oracle):
         Returns:
             The action.
 
+        Raises:
+            GameError: If the state is terminal.
+
         Examples:
             >>> from punish_fast.games import RetrogradeOracle, make_game
             >>> game = make_game("tictactoe")
@@ -231,4 +235,6 @@ class RetrogradeOracle(Oracle):
         """
         positions = self.perfect.positions
         row = int(self.perfect.best_rows[positions.find(state)])
+        if row < 0:
+            raise GameError(f"state: {self.game.text(state)} is terminal, so there is no action")
         return int(self.game.actions(state)[positions.rows_of(state).index(row)])
