@@ -171,13 +171,10 @@ def _change(before: State, after: State) -> str:
     """Describe the changes in a breath."""
     if after.breath == 1:
         return f"new hand {cards_text(after.hand)}; revealed {cards_text(after.discard)}"
-    parts = []
-    for who, hp, then in (("you", before.own_hp, after.own_hp), ("enemy", before.enemy_hp, after.enemy_hp)):
-        if hp != then:
-            parts.append(f"{who} {hp} -> {then} HP")
-    for who, exhausted in (("you are", after.own_exhausted), ("enemy is", after.enemy_exhausted)):
-        if exhausted:
-            parts.append(f"{who} exhausted")
+    hps = ("you", before.own_hp, after.own_hp), ("enemy", before.enemy_hp, after.enemy_hp)
+    parts = [f"{who} {hp} -> {then} HP" for who, hp, then in hps if hp != then]
+    statuses = ("you are", after.own_exhausted), ("enemy is", after.enemy_exhausted)
+    parts += [f"{who} exhausted" for who, is_exhausted in statuses if is_exhausted]
     if after.enemy_feinted > before.enemy_feinted:
         parts.append("enemy feinted")
     joined = tuple(a - b for a, b in zip(after.discard, before.discard, strict=True))
