@@ -45,8 +45,8 @@ def puzzle_of(day: date) -> tuple[int, Question]:
 def puzzle_rating(answers: Sequence[tuple[int, bool]]) -> dict[str, float | None]:
     """Return the number of a user's answers to known puzzles, the user's Elo rating and its margin.
 
-    After fewer than `FEWEST_RATED` answers, there is no rating and no margin (None). Each of the ``answers`` contains the
-    state code of the puzzle, and True if the answer was right.
+    After fewer than `FEWEST_RATED` answers, there is no rating and no margin (None). Each of the ``answers`` contains
+    the state code of the puzzle, and True if the answer was right.
     """
     known = [(ratings()[state], is_right) for state, is_right in answers if state in ratings()]
     report: dict[str, float | None] = {"answers": len(known), "rating": None, "rating_margin": None}
