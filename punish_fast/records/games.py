@@ -20,9 +20,8 @@ from punish_fast.runtime.errors import brief, printable
 
 # Maximum number of player names in an error message.
 _MOST_NAMES = 20
-# Subquery for games and their players. `logged` is the id in logs.
-# `second` is the Unix second of play. In databases of the original program, it is the id.
-# `n_breaths` is the larger number of recorded breaths among both sides.
+# Subquery for games and their players. `logged` is the id in logs, and `second` the Unix second of play (in databases
+# of the original program, the id). `n_breaths` is the larger number of recorded breaths among both sides.
 GAMES = f"""(
     SELECT games.game_id AS game, coalesce(games.played, games.game_id) AS second,
         iif(games.game_id > {LAST_SECOND}, games.game_id, coalesce(games.logged_id, games.game_id)) AS logged,

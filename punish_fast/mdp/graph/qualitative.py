@@ -199,8 +199,7 @@ def columns_of(mdp: MDP, name: str, marks: Any, terminals: bool = False) -> np.n
 
 def endless_states(mdp: MDP) -> np.ndarray:
     """Return the states from which runs continue forever under some policy, bool ``[n_states]``."""
-    ends = terminals_of(mdp)
-    return TransitionGraph(mdp).may_avoid(ends)[: mdp.n_states]
+    return TransitionGraph(mdp).may_avoid(terminals_of(mdp))[: mdp.n_states]
 
 
 # Allowed and other trajectories, for messages about all methods together, about sweeps, and about a given policy.

@@ -134,8 +134,7 @@ class MDP(StoredProcess):
         if self.data_ptr is None:
             return self
         shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
-        data = self.data[np.arange(self.nnz) - shift]
-        return replace(self, data=data, data_ptr=None).without_zeros()
+        return replace(self, data=self.data[np.arange(self.nnz) - shift], data_ptr=None).without_zeros()
 
     def in_one_layer(self) -> MDP:
         """Return the MDP with all states in one layer, sharing all other arrays, or self if it has one layer.
