@@ -916,6 +916,16 @@ def show_limits(page: Page) -> None:
     page.route("**/balance?*", lambda route: route.fulfill(json=found))
 
 
+def test_changed_rules_end_the_study_of_others(visit):
+    each = visit()
+    each.page.route("**/balance?*", lambda _: None)
+    page = each.go("#/rules/1,2,1,2,1/0,1,0,3,3", "form .main:disabled")
+    page.get_by_label("Damage of strike").fill("4")
+    page.locator("form .main:enabled").click()
+    page.get_by_text("Two players learn this game.").wait_for()
+    assert page.locator("main [role=alert]").count() == 0
+
+
 def test_house_rules_are_changed_judged_and_played(visit):
     each = visit()
     show_limits(each.page)
@@ -934,6 +944,9 @@ def test_house_rules_are_changed_judged_and_played(visit):
     page.get_by_role("button", name="Play these rules").click()
     page.wait_for_selector(".controls")
     assert page.locator(".status", has_text="damage strike 3").count() == 1
+    # This opponent is offered neither as a judge of other games nor on the start page.
+    judges = visit().go("#/practice", ".practice .hand").get_by_label("Judged by").locator("option").all_inner_texts()
+    assert len(set(judges)) == len(judges)
     # Other rules hide an answer.
     page = each.go("#/rules/1,2,1,2,1/0,1,0,3,3", ".limit")
     page.get_by_role("button", name="Undo all changes").click()
