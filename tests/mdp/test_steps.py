@@ -106,6 +106,14 @@ def test_unlimited_steps_are_those_of_the_best_policy(sample, maximize):
     agrees(stay_probability(given.mdp, marked(goal, n), None, maximize), of_best(best, stays))
 
 
+def test_the_policy_returns_to_rewards_again_and_again():
+    # Staying in state 1 is possible, but collects no further rewards.
+    mdp = from_rows([[(0.0, {0: 1.0}), (2.0, {1: 1.0})], [(0.0, {1: 1.0}), (0.0, {0: 0.5, 1: 0.5})], [(0.0, {0: 1.0})]])
+    found = cumulative_reward(mdp)
+    assert found.v.tolist() == [math.inf] * 3
+    assert found.choice.tolist() == [1, 3, 4]
+
+
 @pytest.fixture
 def process():
     """From state 0, a leap to state 1 succeeds half the time; state 2 is a dead end. Steps cost 1, waiting 3."""

@@ -169,10 +169,11 @@ def cumulative_reward(
     state_of = states_of_rows(mdp)
     paying = inside[mdp.reward[inside] > 0]
     members = inside[np.isin(number[state_of[inside]], number[state_of[paying]])]
-    ways = TransitionGraph(mdp).may_reach(marks_at(mdp.n_columns, state_of[members]))
-    infinite = ways.found[:n]
-    v, bound, choice = np.where(infinite, np.inf, 0.0), 0.0, np.where(ways.row >= 0, ways.row, mdp.state_ptr[:-1])
-    choice[state_of[members[::-1]]] = members[::-1]
+    graph, is_paid = TransitionGraph(mdp), marks_at(mdp.n_columns, state_of[paying])
+    infinite = graph.may_reach(is_paid).found[:n]
+    # In a component with a reward, the policy stays and collects the reward again and again.
+    allowed = marks_at(mdp.n_rows, members) | ~rows_of_states(mdp, marks_at(n, state_of[members]))
+    v, bound, choice = np.where(infinite, np.inf, 0.0), 0.0, graph.first_rows(is_paid, allowed)
     choice[state_of[paying[::-1]]] = paying[::-1]
     if not infinite.all():
         part = restricted(mdp, rows_of_states(mdp, ~infinite), np.append(ends, 0.0))
