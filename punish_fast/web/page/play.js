@@ -303,7 +303,7 @@ export class Seat {
 
   /** A placeholder to be filled with a link to the review once the game is saved, or with the reason why it is not. */
   reviewLink() {
-    const place = h("span", { class: "kept" });
+    const place = h("span", { class: "kept row" });
     const look = async (table, tries) => {
       if (table.kept !== null) place.replaceChildren(h("a", { class: "button", href: `#/review/${table.kept}` }, "Review this game"), copyButton(`links/games/${table.kept}`));
       else if (table.flaw !== null) place.replaceChildren(table.flaw);
