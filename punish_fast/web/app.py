@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -92,6 +92,16 @@ def create_app(config: ServerConfig) -> FastAPI:
         responses=_REFUSALS,
     )
     app.state.tables = open_sessions.OpenSessions(config.limits)
+    studies: set[asyncio.subprocess.Process] = set()
+
+    def stop() -> None:
+        """End all requests that take long."""
+        app.state.tables.wake()
+        for process in studies:
+            with suppress(ProcessLookupError):
+                process.kill()
+
+    app.state.stop = stop
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(PunishFastError, _explain)
     app.add_exception_handler(404, _not_found)
@@ -102,7 +112,7 @@ def create_app(config: ServerConfig) -> FastAPI:
         games.game_routes(database, registry, workers),
         games.statistics_routes(database, registry, workers),
         links.link_routes(database, config.proxied, workers),
-        house_rules.house_rules_routes(config.rules, registry, app.state.tables, workers),
+        house_rules.house_rules_routes(config.rules, registry, app.state.tables, workers, studies),
     ):
         app.include_router(routes, dependencies=[costs(1)])
     # Browsers load all files of the page together, so each file costs only `LEAST_COST`.

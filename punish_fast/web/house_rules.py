@@ -7,6 +7,7 @@ client disconnects.
 import asyncio
 import json
 import sys
+from asyncio.subprocess import Process
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -31,8 +32,13 @@ _Five = Annotated[
 ]
 
 
-def house_rules_routes(base: Rules, registry: PlayerRegistry, tables: OpenSessions, workers: Workers) -> APIRouter:
-    """Return the routes ``/balance`` and ``/house-rules``. ``base`` are the rules that users can change."""
+def house_rules_routes(
+    base: Rules, registry: PlayerRegistry, tables: OpenSessions, workers: Workers, running: set[Process]
+) -> APIRouter:
+    """Return the routes ``/balance`` and ``/house-rules``.
+
+    ``base`` are the rules that users can change. ``running`` receives the process of the command while it runs.
+    """
     routes, base = APIRouter(tags=["house rules"]), true_rules(base)
     turn, opening = asyncio.Lock(), asyncio.Lock()
 
@@ -55,7 +61,7 @@ def house_rules_routes(base: Rules, registry: PlayerRegistry, tables: OpenSessio
         if turn.locked():
             raise HTTPException(429, "balance: the server studies other rules now; try again in a minute")
         async with turn:
-            return await _report(rules, base, seconds)
+            return await _report(rules, base, seconds, running)
 
     @routes.get("/house-rules", dependencies=[costs(19)])
     async def open_opponent(rules: changed) -> dict[str, Any]:
@@ -66,7 +72,7 @@ def house_rules_routes(base: Rules, registry: PlayerRegistry, tables: OpenSessio
     return routes
 
 
-async def _report(rules: Rules, base: Rules, seconds: int) -> dict[str, Any]:
+async def _report(rules: Rules, base: Rules, seconds: int, running: set[Process]) -> dict[str, Any]:
     """Return the report of the command ``balance``. Raise `NoAnswerError` with its error if it fails."""
     with TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in ("rules.toml", "base.toml")]
@@ -74,14 +80,17 @@ async def _report(rules: Rules, base: Rules, seconds: int) -> dict[str, Any]:
             path.write_text("".join(f"{key} = {json.dumps(x)}\n" for key, x in to_mapping(each).items()), "utf-8")
         options, pipe = (str(paths[0]), "--base", str(paths[1]), "--time", str(seconds), "--json", "-q"), -1
         process = await asyncio.create_subprocess_exec(*_COMMAND, *options, stdout=pipe, stderr=pipe)
+        running.add(process)
         try:
             written, error = await asyncio.wait_for(process.communicate(), _OVERTIME * seconds + _GRACE)
         except TimeoutError:
             raise NoAnswerError("balance: the time was too short, because the server is busy") from None
         finally:
+            running.discard(process)
             if process.returncode is None:
                 process.kill()
                 await process.communicate()
     if process.returncode:
-        raise NoAnswerError(error.decode(errors="replace").strip().removeprefix("error: "))
+        reason = error.decode(errors="replace").strip().removeprefix("error: ")
+        raise NoAnswerError(reason or "balance: the study was ended; try again later")
     return dict(json.loads(written))

@@ -124,4 +124,4 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         timeout_keep_alive=60,
         timeout_graceful_shutdown=5,
     )
-    _Server(config, ready, app.state.tables.wake).run(sockets=[listening])
+    _Server(config, ready, app.state.stop).run(sockets=[listening])

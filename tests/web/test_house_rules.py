@@ -96,6 +96,16 @@ def test_a_balance_is_killed_in_its_time(server, folder, monkeypatch):
     assert not any(map(is_alive, processes(folder)))
 
 
+def test_a_balance_is_killed_when_the_server_stops(server, folder):
+    with ThreadPoolExecutor() as threads:
+        asked = threads.submit(server.get, "/balance", params=STRIKE)
+        until(lambda: processes(folder))
+        server.app.state.stop()
+        answer = asked.result()
+    assert (answer.status_code, answer.json()["detail"][:22]) == (409, "balance: the study was")
+    assert not any(map(is_alive, processes(folder)))
+
+
 def test_a_balance_is_killed_when_its_client_leaves(folder):
     async def leave():
         config = config_of("naive")
