@@ -100,14 +100,9 @@ class PlayerRegistry:
         """
         digests = {id(player): digest for digest, player in self.by_digest.items()}
         return [
-            {
-                "digest": digests.get(id(player)),
-                "flaw": self.flaws.get(player.name),
-                "is_house": is_house,
-                **player.facts(),
-            }
+            {"digest": digests.get(id(each)), "flaw": self.flaws.get(each.name), "is_house": is_house, **each.facts()}
             for is_house, players in ((False, self.players), (True, self._house.values()))
-            for player in players
+            for each in players
         ]
 
 
