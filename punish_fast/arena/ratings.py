@@ -23,7 +23,6 @@ games. The Wilson interval (1927) of a win rate uses the number of independent g
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from punish_fast.runtime.errors import ArgumentError, check_allowed
@@ -149,6 +148,9 @@ def rate_against(ratings: np.ndarray, scores: np.ndarray) -> tuple[float, float]
         >>> round(rating), round(margin)
         (74, 181)
     """
+    # Importing `scipy.optimize` is slow.
+    from scipy.optimize import brentq
+
     opponents, won = np.append(ratings, 0.0) / _POINTS, np.append(scores, 0.5)
 
     def surplus(strength: float) -> float:

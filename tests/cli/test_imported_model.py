@@ -123,7 +123,7 @@ def test_rows_of_other_sums_are_refused_or_normalized(run, model):
     archive(model, index, files)
     command = ("solve", "model.umb", "--objective", 'min P [F "the goal"]')
     done = run(*command)
-    done.refused("is not a Markov decision process: transitions: the probabilities of action 1 of state 0 add up")
+    done.refused("is not a Markov decision process: transitions: the probabilities of action 'wait' of state 0 add up")
     assert "the option normalize divides them by their sum" in done.err
     assert run(*command, "--normalize", "--json").report["initial"][0]["value"] == 1.0
     run("solve", "--normalize").refused("--normalize applies only to .umb files")
