@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from fastapi.testclient import TestClient
 from serving import BASE, TINY, choose, config_of, entries_of, first, open_table
 
 from punish_fast.play.punish.punish_player import PunishPlayer
+from punish_fast.runtime import files
 from punish_fast.web import house_rules, player_registry
 from punish_fast.web.app import create_app
 from punish_fast.web.workers import Workers
@@ -64,14 +64,6 @@ def processes(folder: Path) -> list[int]:
     return [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def test_one_balance_is_computed_at_a_time(server, folder):
     with ThreadPoolExecutor() as threads:
         asked = threads.submit(server.get, "/balance", params=STRIKE | {"seconds": 20})
@@ -93,7 +85,7 @@ def test_a_balance_is_killed_in_its_time(server, folder, monkeypatch):
     monkeypatch.setattr(house_rules, "_GRACE", 1.0)
     answer = server.get("/balance", params=STRIKE)
     assert (answer.status_code, answer.json()["detail"][:31]) == (409, "balance: the time was too short")
-    assert not any(map(is_alive, processes(folder)))
+    assert not any(map(files._is_alive, processes(folder)))
 
 
 def test_a_balance_is_killed_when_the_server_stops(server, folder):
@@ -103,7 +95,7 @@ def test_a_balance_is_killed_when_the_server_stops(server, folder):
         server.app.state.stop()
         answer = asked.result()
     assert (answer.status_code, answer.json()["detail"][:22]) == (409, "balance: the study was")
-    assert not any(map(is_alive, processes(folder)))
+    assert not any(map(files._is_alive, processes(folder)))
 
 
 def test_a_balance_is_killed_when_its_client_leaves(folder):
@@ -127,7 +119,7 @@ def test_a_balance_is_killed_when_its_client_leaves(folder):
 
     with suppress(asyncio.CancelledError):
         asyncio.run(leave())
-    assert not any(map(is_alive, processes(folder)))
+    assert not any(map(files._is_alive, processes(folder)))
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def _latest_user(database: Path) -> str:
 
 def _print_improvement(report: dict[str, Any]) -> None:
     name, reference = report["player"], report["reference"]
-    parts = {name: report[name] for name in ("opponents", "trend")}
+    parts = {name: report[name] for name in ("opponents", "trend", "weeks")}
     print_report({name: [each | {"loss": _points(each["loss"])} for each in part] for name, part in parts.items()})
     none = "" if report["habits"] else ": none yet; habits show after some games"
     print(f"\nhabits that cost most, judged by {reference}{none}")
