@@ -6,7 +6,6 @@ temporary file.
 """
 
 import csv
-import ctypes
 import itertools
 import os
 import platform
@@ -23,8 +22,6 @@ from punish_fast.runtime.errors import OutputError, WriteError
 _numbers = itertools.count()
 # Unfinished temporary files of this process.
 _temporaries: set[Path] = set()
-# Constants of the Windows API.
-_SYNCHRONIZE, _WAIT_OBJECT_0, _ERROR_INVALID_PARAMETER = 0x00100000, 0, 87
 # Checksum of this machine's name. A process id is meaningful only on one machine.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 # Name of a temporary file: final name, machine, process id, and a number.
@@ -49,37 +46,14 @@ def discard_temporaries() -> None:
     _temporaries.clear()
 
 
-def _is_alive(process: int) -> bool:
-    if os.name == "nt":
-        return _is_alive_on_windows(process)
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _is_alive_on_windows(process: int) -> bool:
-    """Return True unless a process has ended. ``os.kill`` would terminate the process."""
-    kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
-    kernel32.OpenProcess.restype = ctypes.c_void_p
-    handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
-    if handle is None:
-        return bool(ctypes.get_last_error() != _ERROR_INVALID_PARAMETER)  # type: ignore[attr-defined,unused-ignore]
-    try:
-        return bool(kernel32.WaitForSingleObject(ctypes.c_void_p(handle), 0) != _WAIT_OBJECT_0)
-    finally:
-        kernel32.CloseHandle(ctypes.c_void_p(handle))
-
-
 def _remove_leftovers(path: Path) -> None:
     """Remove temporary files of dead processes on this machine from the folder of ``path``."""
+    import psutil
+
     with suppress(OSError):
         for leftover in path.parent.iterdir():
             found = _TEMPORARY.fullmatch(leftover.name)
-            if found is not None and not _is_alive(int(found[1])):
+            if found is not None and not psutil.pid_exists(int(found[1])):
                 leftover.unlink()
 
 

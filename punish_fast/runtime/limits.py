@@ -5,7 +5,6 @@ limit. Version 2 of control groups has a single tree of groups. Version 1 has on
 container, the root of a tree might be the container's group.
 """
 
-import ctypes
 import math
 import os
 import re
@@ -72,40 +71,21 @@ def parse_size(text: str) -> int:
     return round(float(found[1]) * _UNITS[found[2].rstrip("B")])
 
 
-class _MemoryStatus(ctypes.Structure):
-    """The structure MEMORYSTATUSEX of the Windows API."""
+def total_memory() -> int:
+    """Return the memory of the machine or the limit of the container, whichever is less, in bytes."""
+    import psutil
 
-    _fields_ = (
-        ("length", ctypes.c_uint32),
-        ("load", ctypes.c_uint32),
-        ("total_physical", ctypes.c_uint64),
-        ("others", ctypes.c_uint64 * 6),
-    )
+    return int(min(psutil.virtual_memory().total, memory_limit()))
 
 
-def total_memory() -> int | None:
-    """Return the memory of the machine or the limit of the container, whichever is less, in bytes (None if unknown)."""
-    found = _physical_memory()
-    return None if found is None else int(min(found, memory_limit()))
+def peak_memory() -> int:
+    """Return the peak memory usage of this process in bytes."""
+    if sys.platform == "win32":
+        import psutil
 
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource
 
-def _physical_memory() -> int | None:
-    if os.name == "nt":
-        status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
-        kernel32 = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
-        return int(status.total_physical) if kernel32.GlobalMemoryStatusEx(ctypes.byref(status)) else None
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return None
-
-
-def peak_memory() -> int | None:
-    """Return the peak memory usage of this process in bytes, or None if the system does not report it."""
-    try:
-        import resource
-    except ImportError:
-        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
@@ -113,5 +93,5 @@ def peak_memory() -> int | None:
 def require_memory(n_bytes: int, what: str) -> None:
     """Raise MemoryError if ``n_bytes`` exceeds the total memory. ``what`` is the subject of the error message."""
     total = total_memory()
-    if total is not None and n_bytes > total:
+    if n_bytes > total:
         raise MemoryError(f"{what} would take {n_bytes / 1e9:,.0f} GB; this machine has {total / 1e9:,.0f} GB")

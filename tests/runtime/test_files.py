@@ -1,13 +1,11 @@
 """Files are whole or absent: the temporary file, the rename, and what others left behind."""
 
-import ctypes
 import errno
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -96,37 +94,6 @@ def test_leftovers_of_dead_processes_of_this_machine_are_removed_and_nothing_els
     with replacing(tmp_path / "x.h5") as temporary:
         temporary.write_text("new")
     assert set(names(tmp_path)) == others | {"x.h5"}
-
-
-def test_a_process_of_another_user_is_alive(monkeypatch):
-    def refuse(_process, _signal):
-        raise PermissionError
-
-    monkeypatch.setattr(os, "kill", refuse)
-    assert files._is_alive(1)
-
-
-@pytest.mark.parametrize(
-    ("handle", "last_error", "waited", "is_alive"),
-    [(7, 0, 258, True), (7, 0, 0, False), (None, 5, None, True), (None, 87, None, False)],
-    ids=["running", "ended", "access denied", "unknown"],
-)
-def test_windows_is_asked_for_processes(monkeypatch, handle, last_error, waited, is_alive):
-    """Emulated: ``os.kill`` would end the process there."""
-    closed = []
-    kernel32 = SimpleNamespace(
-        OpenProcess=lambda *_args: handle,
-        WaitForSingleObject=lambda *_args: waited,
-        CloseHandle=lambda handle: closed.append(handle.value),
-    )
-    monkeypatch.setattr(ctypes, "WinDLL", lambda *_args, **_options: kernel32, raising=False)
-    monkeypatch.setattr(ctypes, "get_last_error", lambda: last_error, raising=False)
-    monkeypatch.setattr(files.os, "name", "nt")
-    # pathlib asks for the name of the system, too.
-    found = files._is_alive(1)
-    monkeypatch.undo()
-    assert found == is_alive
-    assert closed == ([handle] if handle else [])
 
 
 def test_places_where_nothing_can_be_written(tmp_path):

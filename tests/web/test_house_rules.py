@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import psutil
 import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, TINY, choose, config_of, entries_of, first, open_table
 
 from punish_fast.play.punish.punish_player import PunishPlayer
-from punish_fast.runtime import files
 from punish_fast.web import house_rules, player_registry
 from punish_fast.web.app import create_app
 from punish_fast.web.workers import Workers
@@ -85,7 +85,7 @@ def test_a_balance_is_killed_in_its_time(server, folder, monkeypatch):
     monkeypatch.setattr(house_rules, "_GRACE", 1.0)
     answer = server.get("/balance", params=STRIKE)
     assert (answer.status_code, answer.json()["detail"][:31]) == (409, "balance: the time was too short")
-    assert not any(map(files._is_alive, processes(folder)))
+    assert not any(map(psutil.pid_exists, processes(folder)))
 
 
 def test_a_balance_is_killed_when_the_server_stops(server, folder):
@@ -95,7 +95,7 @@ def test_a_balance_is_killed_when_the_server_stops(server, folder):
         server.app.state.stop()
         answer = asked.result()
     assert (answer.status_code, answer.json()["detail"][:22]) == (409, "balance: the study was")
-    assert not any(map(files._is_alive, processes(folder)))
+    assert not any(map(psutil.pid_exists, processes(folder)))
 
 
 def test_a_balance_is_killed_when_its_client_leaves(folder):
@@ -119,7 +119,7 @@ def test_a_balance_is_killed_when_its_client_leaves(folder):
 
     with suppress(asyncio.CancelledError):
         asyncio.run(leave())
-    assert not any(map(files._is_alive, processes(folder)))
+    assert not any(map(psutil.pid_exists, processes(folder)))
 
 
 @pytest.mark.parametrize(

@@ -265,8 +265,7 @@ class CommonOptions:
         JSON keys:
             threads (integer): Number of threads.
             seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
-            peak_memory_bytes (integer or null, bytes): Peak memory of the process. Null if the system does not report
-                this number.
+            peak_memory_bytes (integer, bytes): Peak memory of the process.
         """
         from punish_fast.runtime import _jit
         from punish_fast.runtime.limits import peak_memory

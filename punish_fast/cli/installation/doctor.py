@@ -23,7 +23,7 @@ JSON keys:
     games (object): Databases of games.
         folder (string or null): Folder.
         reason (string): Reason for choosing this folder.
-    memory_bytes (integer or null, bytes): Memory of the machine or its container.
+    memory_bytes (integer, bytes): Memory of the machine or its container.
     checks (object of booleans by check): True for each check that passed.
     ok (boolean): True if all checks passed.
 """

@@ -232,8 +232,7 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
         longest_row (integer): Maximum number of successors per state-action pair.
         threads (integer): Number of threads.
         sweeps (integer): Expected number of sweeps.
-        memory_limit_bytes (integer or null, bytes): Value of `--memory-limit`, or memory of the machine or its
-            container. Null if unknown.
+        memory_limit_bytes (integer, bytes): Value of `--memory-limit`, or memory of the machine or its container.
         modes (list of objects): Storage modes of the transitions.
             mode (string): `tensor`, `compact` or `matrix-free`.
             bytes (integer, bytes): Memory needed.

@@ -72,9 +72,8 @@ def mode_of(process: Process) -> str:
 
 
 def memory_limit(n_bytes: int | None) -> float:
-    """Return ``n_bytes``, or if it is None, the memory of the machine or container in bytes (infinity if unknown)."""
-    limit = total_memory() if n_bytes is None else n_bytes
-    return float("inf") if limit is None else limit
+    """Return ``n_bytes``, or if it is None, the memory of the machine or container in bytes."""
+    return total_memory() if n_bytes is None else n_bytes
 
 
 def most_states(limit: float) -> int:

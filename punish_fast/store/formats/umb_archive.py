@@ -25,8 +25,6 @@ _LARGEST_HEADER, _USUAL_HEADERS, _MOST_HEADERS = 1 << 12, 1 << 11, 1 << 19
 # Maximum unpacked size in bytes of a compressed file: a constant plus a multiple of the file size.
 # Compression shrinks models about tenfold, and zeros by a factor of 1,000 to 1,000,000.
 _MOST_UNPACKED, _UNPACKED_BY_BYTE = 1 << 27, 256
-# Assumed memory in bytes if the system does not report its memory.
-_USUAL_MEMORY = 8 << 30
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}
 
 
@@ -91,7 +89,7 @@ class _Stream:
 
 
 def _read(path: Path, stream: Any, needed: Collection[str], largest: int) -> Iterator[tuple[str, bytearray]]:
-    left = total_memory() or _USUAL_MEMORY
+    left = total_memory()
     too_many = f"{path}: unpacks to too many bytes for its size; store it without compression"
     archive: Any = tarfile.open(fileobj=stream, mode="r:")  # noqa: SIM115
     for number, member in enumerate(archive):
