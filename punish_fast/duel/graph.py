@@ -205,28 +205,6 @@ class GameGraph(Outline, LayeredGraph):
             out[self.nodes_after(index)] = values
         return out
 
-    def back_up_full(self, own_policy: np.ndarray, enemy_policy: np.ndarray, v: np.ndarray) -> None:
-        """Sweep backward through a measure, and write the values of its full states to ``v``.
-
-        Args:
-            own_policy: Player's policy, float64 ``[n_rows]``.
-            enemy_policy: Enemy's policy, float64 ``[n_rows]``.
-            v: float64 ``[n_values, 2]``, win probabilities and expected remaining breaths.
-
-        Examples:
-            >>> import numpy as np
-            >>> from punish_fast import GameGraph, StateSpace, load_rules, uniform_policy
-            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
-            >>> uniform, v = uniform_policy(graph.space), np.zeros((graph.n_values, 2))
-            >>> v[-2, 0] = 1  # a win
-            >>> graph.back_up_full(uniform, uniform, v)
-            >>> round(float(v[: graph.n_full, 0].max()), 4)
-            1.0
-        """
-        args = (self.full, self.draws, (self.state_ptr, self.action), (own_policy, enemy_policy), v)
-        for number in reversed(range(self.n_breaths)):
-            self.for_states(number, _passes.back_up_full, *args)
-
     def action_values(self, enemy_policy: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the values of all actions for a player who does not see the enemy's hand.
 

@@ -95,6 +95,28 @@ class LayeredGraph(FullStates, ABC):
         for number in reversed(range(self.n_breaths)):
             self.for_states(number, _best_response.respond_full, *args, enemy_policy, belief, v, choice, least)
 
+    def back_up_full(self, own_policy: np.ndarray, enemy_policy: np.ndarray, v: np.ndarray) -> None:
+        """Sweep backward through a measure, and write the values of its full states to ``v``.
+
+        Args:
+            own_policy: Player's policy, float64 ``[n_rows]``.
+            enemy_policy: Enemy's policy, float64 ``[n_rows]``.
+            v: float64 ``[n_values, 2]``, win probabilities and expected remaining breaths.
+
+        Examples:
+            >>> import numpy as np
+            >>> from punish_fast import GameGraph, StateSpace, load_rules, uniform_policy
+            >>> graph = GameGraph(StateSpace(load_rules("tiny")))
+            >>> uniform, v = uniform_policy(graph.space), np.zeros((graph.n_values, 2))
+            >>> v[-2, 0] = 1  # a win
+            >>> graph.back_up_full(uniform, uniform, v)
+            >>> round(float(v[: graph.n_full, 0].max()), 4)
+            1.0
+        """
+        args = (self.full, self.draws, (self.state_ptr, self.action), (own_policy, enemy_policy), v)
+        for number in reversed(range(self.n_breaths)):
+            self.for_states(number, _passes.back_up_full, *args)
+
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
         """Return the means of ``v`` over the deals after each node of ``redeal``, float64 ``[n_nodes, k]``.
 

@@ -21,23 +21,36 @@ import numpy as np
 
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph, must_be_graph, redeal_after
-from punish_fast.duel.public_states import PublicPolicy, PublicStates, every_public_state
+from punish_fast.duel.layered_graph import LayeredGraph
+from punish_fast.duel.public_states import (
+    UNITS,
+    LazyPolicies,
+    PolicyPart,
+    PublicPolicy,
+    PublicStates,
+    every_public_state,
+)
+from punish_fast.equilibrium._reach import OWN
+from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.equilibrium.exploitation.best_response import best_response
-from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, RegretIteration
+from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach, RegretIteration, Strategies
 from punish_fast.equilibrium.regret_minimizers import Hedge
+from punish_fast.equilibrium.restricted_game import RestrictedGame
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.mdp.arrays.policy import check_policy
-from punish_fast.punish.strategy import policy_of, uniform_policy
+from punish_fast.mdp.arrays.policy import check_policy, first_best
+from punish_fast.punish.strategy import policy_of
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.parallel import cumulated
 
+# Error bound of the values of the base strategy.
+_TOLERANCE = 1e-6
 # Share of the deals after a measure that do not depend on strategies: all nodes of the public state are equally likely.
 _TREMBLE = 0.01
 # Dtype and number of dimensions of the arrays of `PublicEquilibrium.state_dict`.
-LAYOUT = {"rounds": ("int64", 1), "values": ("float64", 2)}
-LAYOUT |= {f"{name}{part}": ("int64", 1) for name in ("policy", "visits") for part in ("_ptr", "_index")}
-LAYOUT |= dict.fromkeys(("policy", "visits"), ("float64", 1))
+LAYOUT = {"rounds": ("int64", 1), "values": ("float64", 2), "visits": ("float64", 2), "after": ("float64", 3)}
+LAYOUT |= {"response": ("uint8", 1), "first": ("float64", 1)}
+LAYOUT |= {"part_ptr": ("int64", 1), "part_state": ("int32", 1), "part_units": ("uint8", 1)}
 # Reach probabilities are summed over measures until a game continues with a lower probability.
 _LEAST_REACH = 1e-9
 _MAX_MEASURES = 1000
@@ -83,7 +96,12 @@ class PublicEquilibrium:
     """
 
     def __init__(
-        self, graph: GameGraph, base: Any, share: float = 0.9, state: dict[str, np.ndarray] | None = None
+        self,
+        graph: GameGraph,
+        base: Any,
+        share: float = 0.9,
+        state: dict[str, np.ndarray] | None = None,
+        response: Any = None,
     ) -> None:
         """Begin with the same strategy for all public states, or continue from the state of another learner.
 
@@ -92,6 +110,7 @@ class PublicEquilibrium:
             base: Strategy, float64 ``[n_rows]``, or another form of a player that `head_to_head` accepts.
             share: Share of games against a best response, above 0 and at most 1.
             state: Result of `state_dict` of a learner with the same arguments. By default, begin anew.
+            response: Best response to ``base`` in one of the same forms. By default, it is computed.
 
         Raises:
             PolicyError: If ``base`` does not belong to the game.
@@ -111,26 +130,43 @@ class PublicEquilibrium:
         must_be_graph(graph)
         if not 0 < share <= 1:
             raise ValueError(f"share is {share}; it must be above 0 and at most 1")
-        self.graph, self._share, base = graph, share, policy_of(base, graph.space)
+        self.graph, self._share, self._first = graph, share, policy_of(base, graph.space)
         mirror = graph.public.mirror
         with_nodes = [k for k in range(1, len(graph.public)) if k <= mirror[k] and len(graph.nodes_after(k))]
         self.order = [*with_nodes, 0]
-        self.rounds, self._policies = np.zeros(len(graph.public), dtype=np.int64), [base] * len(graph.public)
+        self.rounds = np.zeros(len(graph.public), dtype=np.int64)
+        self._parts: dict[int, PolicyPart] = {}
+        # Visits to nodes from the measure after each public state that was learned, float64 ``[2, n_nodes]``.
+        self._after: dict[int, np.ndarray] = {}
         if state is not None:
             self._resume(state)
             return
-        response = best_response(graph, base, "belief")
-        # Win probabilities at the nodes: of the strategies against themselves, and of a response to them.
-        self._values = head_to_head(graph, base, base).v[graph.nodes, 0].copy()
-        self._response_values = response.duel.v[graph.nodes, 0].copy()
-        # Expected visits per game to each node from the measures after each public state, by index.
-        self._visits = self._visits_from(base, base)
-        self._response_visits = self._visits_from(response.policy, base)
+        base, state_ptr = self._first, graph.space.state_ptr
+        found = best_response(graph, base, "belief").policy if response is None else policy_of(response, graph.space)
+        self._response = (first_best(state_ptr, found) - state_ptr[:-1]).astype(np.uint8)
+        found = self._response_policy
+        # Win probabilities at the nodes, and expected visits per game to each node, float64 ``[2, n_nodes]``: of the
+        # strategies against themselves, and of a response to them.
+        players = base, found
+        self._values = np.array([head_to_head(graph, own, base, _TOLERANCE).v[graph.nodes, 0] for own in players])
+        self._visits = np.array([_visits(graph, own, base) for own in players])
 
     @property
     def policy(self) -> PublicPolicy:
         """Current strategy."""
-        return PublicPolicy(self.graph.public, list(self._policies))
+        parts, first, state_ptr = dict(self._parts), self._first, self.graph.space.state_ptr
+
+        def policy_after(index: int) -> np.ndarray:
+            return parts[index].policy(state_ptr, first) if index in parts else first
+
+        return PublicPolicy(self.graph.public, LazyPolicies(len(self.graph.public), policy_after))
+
+    @property
+    def _response_policy(self) -> np.ndarray:
+        """Response to the base strategy, float64 ``[n_rows]``."""
+        policy = np.zeros(len(self.graph.action))
+        policy[self.graph.space.state_ptr[:-1] + self._response] = 1.0
+        return policy
 
     @property
     def unlearned(self) -> list[int]:
@@ -153,32 +189,62 @@ class PublicEquilibrium:
             >>> bool((again.policy[0] == learner.policy[0]).all())
             True
         """
-        learned = np.flatnonzero(self.rounds).tolist()
-        policies = _packed("policy", [self._policies[index] for index in learned], uniform_policy(self.graph.space))
-        visits = [*self._visits.values(), *self._response_visits.values()]
-        values = np.stack([self._values, self._response_values])
-        packed_visits = _packed("visits", visits, np.zeros(self.graph.n_nodes))
-        return {"rounds": self.rounds.copy(), "values": values, **policies, **packed_visits}
+        parts = [self._parts[index] for index in self._learned_indices() if index in self._parts]
+        after = [self._after[index] for index in self._learned_indices() if index in self._after]
+        return {
+            "rounds": self.rounds.copy(),
+            "values": self._values.copy(),
+            "visits": self._visits.copy(),
+            "after": np.array(after).reshape(-1, *self._visits.shape),
+            "response": self._response,
+            "first": self._first if self.rounds[0] else self._first[:0],
+            "part_ptr": cumulated(np.array([len(part.state) for part in parts], dtype=np.int64)),
+            "part_state": np.concatenate([np.zeros(0, dtype=np.int32), *(part.state for part in parts)]),
+            "part_units": np.concatenate([np.zeros(0, dtype=np.uint8), *(part.units for part in parts)]),
+        }
 
     def _resume(self, state: dict[str, np.ndarray]) -> None:
-        graph, keys, rounds = self.graph, self._learned_indices(), state["rounds"]
-        learned = np.flatnonzero(rounds).tolist()
-        if rounds.shape != self.rounds.shape or (rounds < 0).any() or not set(learned) <= set(keys):
-            raise ValueError(f"rounds: must contain {len(self.rounds)} counts, 0 for public states without nodes")
-        self.rounds = rounds.copy()
-        values = state["values"].copy()
-        # Win probabilities are sums, so rounding errors can move them slightly outside [0, 1].
-        if values.shape != (2, graph.n_nodes) or not (np.abs(values - 0.5) <= 0.5 + 1e-9).all():
-            raise ValueError(f"values: must have the shape (2, {graph.n_nodes}) and entries from 0 to 1")
-        self._values, self._response_values = values
-        policies = _unpacked("policy", state, len(learned), uniform_policy(graph.space))
-        for index, policy in zip(learned, policies, strict=True):
-            check_policy(graph.space.state_ptr, policy)
-            self._policies[index] = policy
-        visits = _unpacked("visits", state, 2 * len(keys), np.zeros(graph.n_nodes))
-        self._visits, self._response_visits = (
-            dict(zip(keys, part, strict=True)) for part in (visits[: len(keys)], visits[len(keys) :])
+        graph, state_ptr, rounds = self.graph, self.graph.space.state_ptr, state["rounds"]
+        lengths, shape = np.diff(state_ptr), (2, graph.n_nodes)
+        learned = [k for k in self._learned_indices() if k < len(rounds) and rounds[k] > 0]
+        later = [k for k in learned if k > 0]
+        ptr, states, units = (state[f"part_{name}"] for name in ("ptr", "state", "units"))
+        _must(
+            "rounds",
+            rounds.shape == self.rounds.shape and (rounds >= 0).all() and np.count_nonzero(rounds) == len(learned),
+            f"contain {len(self.rounds)} counts, 0 for public states without nodes",
         )
+        for name in ("values", "visits"):
+            # Win probabilities are sums, so rounding errors can move them slightly outside [0, 1].
+            most = np.inf if name == "visits" else 1 + 1e-9
+            _must(name, state[name].shape == shape, f"have the shape {shape}")
+            _must(name, ((state[name] >= -1e-9) & (state[name] <= most)).all(), "not be negative or too large")
+        _must("after", state["after"].shape == (len(learned), *shape), f"have the shape {(len(learned), *shape)}")
+        _must("after", (state["after"] >= 0).all(), "not be negative")
+        response = state["response"]
+        _must("response", response.shape == lengths.shape and (response < lengths).all(), "be rows of their states")
+        if 0 in learned:
+            _must("first", state["first"].shape == self._first.shape, f"have {len(self._first)} entries")
+            _must("first", (state["first"] >= 0).all(), "not be negative")
+            check_policy(state_ptr, state["first"])
+            self._first = state["first"]
+        else:
+            _must("first", len(state["first"]) == 0, "be empty if the first measure was not learned")
+        _must(
+            "part_ptr",
+            len(ptr) == len(later) + 1 and ptr[0] == 0 and (np.diff(ptr) >= 0).all() and ptr[-1] == len(states),
+            f"begin with 0, not descend, and have {len(later) + 1} entries",
+        )
+        _must("part_state", ((states >= 0) & (states < len(lengths))).all(), f"be below {len(lengths)}")
+        row_ptr = cumulated(lengths[states])
+        unit_ptr = row_ptr[ptr]
+        _must("part_units", len(units) == unit_ptr[-1], f"have {unit_ptr[-1]} entries")
+        sums = np.add.reduceat(units, row_ptr[:-1], dtype=np.int64) if len(states) else UNITS
+        _must("part_units", np.all(sums == UNITS), f"add up to {UNITS} in each state")
+        for k, index in enumerate(later):
+            self._parts[index] = PolicyPart(states[ptr[k] : ptr[k + 1]], units[unit_ptr[k] : unit_ptr[k + 1]])
+        self.rounds, self._after = rounds.copy(), dict(zip(learned, state["after"], strict=True))
+        self._values, self._visits, self._response = state["values"].copy(), state["visits"].copy(), response
 
     def _learned_indices(self) -> list[int]:
         """Return the indices in `order`, each with the index of its mirrored public state."""
@@ -218,7 +284,10 @@ class PublicEquilibrium:
             >>> len(learner.policy[0]) == len(graph.action)
             True
         """
-        seats = [self._seat(k) for k in dict.fromkeys([index, int(self.graph.public.mirror[index])])]
+        indices = dict.fromkeys([index, int(self.graph.public.mirror[index])])
+        policy = self.policy
+        before = {k: policy[k] for k in indices}
+        seats = [self._seat(k, before[k]) for k in indices]
         for seat, partner in zip(seats, reversed(seats), strict=True):
             seat.begin(partner)
         for _ in range(iterations if index else iterations * _OF_FIRST_MEASURE):
@@ -226,73 +295,90 @@ class PublicEquilibrium:
                 seat.iterate()
         # The state is valid before and after this block, but not within.
         with uninterrupted(), time_limit(np.inf):
-            for seat in seats:
-                self._policies[seat.index] = seat.average
-                self.rounds[seat.index] += 1
-            for seat in seats:
-                self._evaluate(seat)
+            games = [seat.game for seat in seats]
+            policies = [self._store(seat.index, before[seat.index], seat) for seat in seats]
+            earlier = list(before.values())
+            for seat, game, *both in zip(seats, games, _seen(policies), _seen(earlier), strict=True):
+                self._evaluate(seat, game, *both)
 
-    def _seat(self, index: int) -> "_Seat":
-        mirrored = int(self.graph.public.mirror[index])
-        dealt, response_dealt = self._deals(index, self._visits), self._deals(mirrored, self._response_visits)
-        return _Seat(self.graph, self._share, index, (dealt, response_dealt), (self._values, self._response_values))
-
-    def _deals(self, index: int, visits: dict[int, np.ndarray]) -> np.ndarray:
-        """Return the probabilities of the full states after a public state, float64 ``[n]``, with a tremble."""
-        graph, nodes = self.graph, self.graph.node_public == index
-        reach = np.where(nodes, sum(visits.values()), 0.0)
-        dealt = graph.deal_again(reach)
+    def _store(self, index: int, before: np.ndarray, seat: "_Seat") -> np.ndarray:
+        """Store the strategy of a player, and return it as stored, float64 ``[n_rows]``."""
+        space, average = self.graph.space, seat.average
+        is_learned = np.append(seat.is_learned, np.zeros(space.n_states - len(seat.is_learned), dtype=bool))
+        self.rounds[index] += 1
         if index == 0:
-            dealt[: len(graph.initial_reach)] += graph.initial_reach
-        total = dealt.sum()
+            self._first = np.where(np.repeat(is_learned, np.diff(space.state_ptr)), average, before)
+        else:
+            self._parts[index] = PolicyPart.rounded(space.state_ptr, average, np.flatnonzero(is_learned))
+        return self.policy[index]
+
+    def _seat(self, index: int, policy: np.ndarray) -> "_Seat":
+        mirrored, state_ptr = int(self.graph.public.mirror[index]), self.graph.space.state_ptr
+        dealt = self._deals(index, self._visits[0]), self._deals(mirrored, self._visits[1])
+        choice = (state_ptr[:-1] + self._response)[: len(self.graph.full.ptr) - 1]
+        return _Seat(self.graph, self._share, index, (policy, choice), dealt, self._values)
+
+    def _deals(self, index: int, visits: np.ndarray) -> np.ndarray:
+        """Return the probabilities of the full states after a public state, float64 ``[n]``, with a tremble."""
+        nodes = self.graph.node_public == index
+        dealt = self._dealt(index, visits)
         if nodes.any():
-            dealt = dealt / max(total, _LEAST_REACH) + _TREMBLE * graph.deal_again(nodes / nodes.sum())
+            dealt = dealt / max(dealt.sum(), _LEAST_REACH) + _TREMBLE * self.graph.deal_again(nodes / nodes.sum())
         return dealt
 
-    def _visits_from(self, own: np.ndarray, enemy: np.ndarray) -> dict[int, np.ndarray]:
-        graph, visits = self.graph, _visits(self.graph, own, enemy)
-        return {
-            index: _after(graph, np.where(graph.node_public == index, visits, 0.0), own, enemy, index)
-            for index in self._learned_indices()
-        }
+    def _dealt(self, index: int, visits: np.ndarray) -> np.ndarray:
+        """Return the expected visits to full states of the first breath after a public state, float64 ``[n]``."""
+        graph = self.graph
+        dealt = graph.deal_again(np.where(graph.node_public == index, visits, 0.0))
+        return dealt + graph.initial_reach if index == 0 else dealt
 
-    def _evaluate(self, seat: "_Seat") -> None:
-        """Compute the values and visits of a new strategy."""
+    def _evaluate(self, seat: "_Seat", game: LayeredGraph, policies: Strategies, before: Strategies) -> None:
+        """Compute the values and visits of a new strategy, on the game in which it was learned."""
         graph, index, mirrored = self.graph, seat.index, int(self.graph.public.mirror[seat.index])
-        own, enemy, response = self._policies[index], self._policies[mirrored], seat.response_policy
-        for player, opponent, values, visits, k in (
-            (own, enemy, self._values, self._visits, index),
-            (response, own, self._response_values, self._response_visits, mirrored),
-        ):
-            v = np.zeros((graph.n_values, 2))
-            v[graph.nodes, 0], v[-2, 0] = values, 1.0
-            nodes = graph.nodes_after(k)
-            graph.back_up_full(player, opponent, v)
-            values[nodes] = graph.back_up_nodes(v, redeal_after(graph.redeal, nodes))[:, 0]
-            reach = np.where(graph.node_public == k, sum(visits.values()), 0.0)
-            visits[k] = _after(graph, reach, player, opponent, k)
+        rows = game.rows if isinstance(game, RestrictedGame) else slice(None)
+        choice = seat.response_policy[rows]
+        own, enemy = (policy[rows] for policy in policies)
+        dealt = self._dealt(index, self._visits[0]), self._dealt(mirrored, self._visits[1])
+        if index not in self._after:
+            mine, theirs = before[0][rows], before[1][rows]
+            first = (mine, theirs), (self._response_policy[rows], mine)
+            self._after[index] = np.array([_after(game, *each) for each in zip(dealt, first, strict=True)])
+        after = np.array([_after(game, *each) for each in zip(dealt, ((own, enemy), (choice, own)), strict=True)])
+        self._visits = np.maximum(self._visits + after - self._after[index], 0.0)
+        self._after[index] = after
+        for k, (public, pair) in enumerate(((index, (own, enemy)), (mirrored, (choice, own)))):
+            nodes, values = graph.nodes_after(public), seat.values[k]
+            v = np.column_stack([game.take_values(values) if isinstance(game, RestrictedGame) else values] * 2)
+            game.back_up_full(*pair, v)
+            self._values[k, nodes] = graph.back_up_nodes(v, redeal_after(graph.redeal, nodes))[:, 0]
 
 
 class _Seat(Equilibrium):
     """One player of the measure after a public state."""
 
     def __init__(
-        self,
-        graph: GameGraph,
-        share: float,
-        index: int,
-        dealt: tuple[np.ndarray, np.ndarray],
-        nodes: tuple[np.ndarray, np.ndarray],
+        self, graph: GameGraph, share: float, index: int, known: Strategies, dealt: Strategies, nodes: np.ndarray
     ) -> None:
-        """Begin with uniform strategies.
+        """Begin with a known strategy.
 
         Args:
             index: Index of the public state.
+            known: Strategy of the player, float64 ``[n_rows]``, and the rows of a response, int64 ``[n_states]``.
             dealt: Probabilities of full states of the first breath: for the player, and for a response to the player.
-            nodes: Win probabilities at the nodes: of the player, and of the response.
+            nodes: Win probabilities at the nodes, float64 ``[2, n_nodes]``: of the player, and of the response.
         """
-        self.index, self._dealt, self._fixed = index, dealt, nodes
+        self.index, self._known, self._dealt, self._fixed = index, known, dealt, nodes
         super().__init__(graph, share)
+
+    @property
+    def game(self) -> LayeredGraph:
+        """The restricted game, or the graph if iterations run on the whole graph."""
+        return self.graph if self._part is None else self._part.game
+
+    @property
+    def is_learned(self) -> np.ndarray:
+        """True for each information state in the restricted game, bool ``[n]``."""
+        return np.asarray(self._marks.state == INSIDE)
 
     @property
     def response_policy(self) -> np.ndarray:
@@ -301,6 +387,12 @@ class _Seat(Equilibrium):
         self._merge()
         return self._whole.response.policy
 
+    @property
+    def values(self) -> Strategies:
+        """Values of the player and of the response, float64 ``[n_values]`` each."""
+        assert self._whole.response is not None
+        return self._whole.v, self._whole.response.v[:, 0]
+
     def begin(self, partner: "_Seat") -> None:
         """Set the player of the other seat, or the same object if both seats have the same strategy."""
         # A strong reference would form a cycle, which keeps the tables in memory until a garbage collection.
@@ -308,21 +400,36 @@ class _Seat(Equilibrium):
         self._whole.learn_measure(lambda: other.next_policy)
 
     def _begin(self) -> RegretIteration:
-        graph, (dealt, response_dealt) = self.graph, self._dealt
+        graph, (policy, choice), (dealt, response_dealt) = self.graph, self._known, self._dealt
         v, response_v = (np.zeros(graph.n_values) for _ in range(2))
         v[graph.nodes], response_v[graph.nodes] = self._fixed
         v[-2] = 1.0
         response = CounterfactualResponse(graph, response_v[:, None], response_dealt)
-        return RegretIteration(graph, Hedge(graph.state_ptr, self._marks.row), dealt, v, self.share, response)
+        response.choice[:] = choice
+        minimizer = Hedge(graph.state_ptr, self._marks.row, policy)
+        return RegretIteration(graph, minimizer, dealt, v, self.share, response)
 
     def _deal(self) -> None:
         """Keep the deals."""
 
 
-def _after(graph: GameGraph, nodes: np.ndarray, own: np.ndarray, enemy: np.ndarray, index: int) -> np.ndarray:
-    """Return the visits to nodes at the end of the measure after the given nodes, or of the first measure for 0."""
-    after, _ = graph.play_measure(own, enemy, nodes)
-    return after + graph.play_measure(own, enemy)[0] if index == 0 else after
+def _after(game: LayeredGraph, dealt: np.ndarray, strategies: Strategies) -> np.ndarray:
+    """Return the visits to nodes at the end of a measure, float64 ``[n_nodes]``, given the deals."""
+    reach = Reach(game)
+    reach.begin(dealt)
+    reach.propagate_all(strategies)
+    return reach.nodes[:, OWN].copy()
+
+
+def _seen(policies: list[np.ndarray]) -> list[Strategies]:
+    """Return the policies of both players from the point of view of each seat, given one policy for each seat."""
+    return list(zip(policies, reversed(policies), strict=True))
+
+
+def _must(name: str, is_valid: Any, told: str) -> None:
+    """Raise ValueError if an array of a state is invalid."""
+    if not is_valid:
+        raise ValueError(f"{name}: must {told}")
 
 
 def _visits(graph: GameGraph, own: np.ndarray, enemy: np.ndarray) -> np.ndarray:
@@ -335,27 +442,3 @@ def _visits(graph: GameGraph, own: np.ndarray, enemy: np.ndarray) -> np.ndarray:
         if after.sum() < _LEAST_REACH:
             break
     return total
-
-
-def _packed(name: str, vectors: list[np.ndarray], usual: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the entries of vectors that differ from their usual values: pointers, indices and entries."""
-    indices = [np.flatnonzero(vector != usual) for vector in vectors]
-    entries = [vector[index] for vector, index in zip(vectors, indices, strict=True)]
-    return {
-        f"{name}_ptr": cumulated(np.array([len(index) for index in indices], dtype=np.int64)),
-        f"{name}_index": np.concatenate([np.zeros(0, dtype=np.int64), *indices]),
-        name: np.concatenate([np.zeros(0), *entries]),
-    }
-
-
-def _unpacked(name: str, state: dict[str, np.ndarray], n: int, usual: np.ndarray) -> list[np.ndarray]:
-    """Return ``n`` vectors from the arrays of `_packed`. Raise ValueError if the arrays are invalid."""
-    ptr, index, entries = state[f"{name}_ptr"], state[f"{name}_index"], state[name]
-    if len(ptr) != n + 1 or ptr[0] != 0 or (np.diff(ptr) < 0).any() or not ptr[-1] == len(index) == len(entries):
-        raise ValueError(f"{name}_ptr: must begin with 0, not descend, and have {n + 1} entries")
-    if not ((index >= 0) & (index < len(usual)) & (entries >= 0)).all():
-        raise ValueError(f"{name}: must contain indices below {len(usual)}, and entries of at least 0")
-    vectors = [usual.copy() for _ in range(n)]
-    for vector, begin, end in zip(vectors, ptr, ptr[1:], strict=False):
-        vector[index[begin:end]] = entries[begin:end]
-    return vectors

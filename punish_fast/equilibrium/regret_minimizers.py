@@ -40,6 +40,8 @@ _GROWTH = 5
 _FIRST_VARIANCE = 1e-8
 # Actions with a lower average probability are dropped from the result.
 _LEAST_PROBABILITY = 1e-4
+# Number of iterations that a known strategy stands for. Its learning begins with small steps.
+_EARLIER = 200
 # Number of full iterations at the beginning, and interval between later full iterations.
 _FULL_ITERATIONS, _FULL_EVERY = 16, 16
 
@@ -84,24 +86,31 @@ class Hedge:
     off_policy_weight = OFF_POLICY_WEIGHT
     least_probability = _LEAST_PROBABILITY
 
-    def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
-        """Start with uniform strategies.
+    def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None, known: np.ndarray | None = None) -> None:
+        """Start with uniform strategies, or with the strategy ``known``, float64 ``[n_rows]``.
 
         ``marks``, uint8 ``[n_rows]``, contains the marks of rows (``_restricted_game.py``), or is None.
         """
         n_rows = int(state_ptr[-1])
         self._state_ptr, self._marks = state_ptr, marks
+        self._earlier = 0 if known is None else _EARLIER
         self.tables = {name: np.zeros(n_rows) for name in ("logit", "strategy_sum")}
         self.tables["variance"] = np.full(len(state_ptr) - 1, _FIRST_VARIANCE)
         self.regret = np.zeros(n_rows)
+        if known is not None:
+            self.tables["logit"][:] = np.log(np.maximum(known[:n_rows], np.exp(_hedge.LEAST_LOGIT)))
 
     def is_full(self, iteration: int) -> bool:
         """Return True if an iteration, counted from 1, must run on the whole graph."""
-        return iteration <= _FULL_ITERATIONS or iteration % _FULL_EVERY == 0
+        return iteration <= (1 if self._earlier else _FULL_ITERATIONS) or iteration % _FULL_EVERY == 0
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
         """Update the tables and compute the next ``strategy``. See `RegretMatching.learn` for the arguments."""
         tables = (self.tables["variance"], self.tables["logit"], self.tables["strategy_sum"])
+        if iteration == 1 and self._earlier:
+            # Assume that all earlier iterations had the same regrets.
+            tables[0][:] += self._earlier * np.add.reduceat(strategy * self.regret**2, self._state_ptr[:-1])
+        iteration += self._earlier
         steps = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH, float(_FULL_EVERY)
         args = (self._state_ptr, steps, self._marks, self.regret, state_reach, strategy, tables)
         for_each(_hedge.follow_regrets, len(state_reach), *args)
@@ -112,6 +121,7 @@ class Hedge:
         ``states`` and ``rows``, int64, are the indices of the game's states and rows in the whole graph.
         """
         part = Hedge(state_ptr)
+        part._earlier = self._earlier
         for name, table in self.tables.items():
             part.tables[name][:] = table[states if name == "variance" else rows]
         return part

@@ -274,7 +274,7 @@ class _Part:
     def __init__(self, whole: RegretIteration, game: RestrictedGame) -> None:
         assert whole.response is not None
         assert isinstance(whole.minimizer, Hedge)
-        self._game, self.rows = game, game.rows
+        self.game, self.rows = game, game.rows
         self._minimizer = whole.minimizer.restrict(game.states, game.rows, game.state_ptr)
         v, response_v = game.take_values(whole.v), game.take_values(whole.response.v[:, 0])
         self._response = CounterfactualResponse(game, response_v[:, None], whole.response.dealt)
@@ -288,7 +288,7 @@ class _Part:
     def merge_into(self, whole: RegretIteration) -> None:
         assert whole.response is not None
         assert isinstance(whole.minimizer, Hedge)
-        game, response = self._game, self._response
+        game, response = self.game, self._response
         whole.minimizer.merge(self._minimizer, game.states, game.rows)
         game.give_values(self.iteration.v, whole.v)
         game.give_values(response.v[:, 0], whole.response.v[:, 0])

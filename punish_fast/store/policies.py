@@ -7,7 +7,8 @@ actions. Therefore, the win probability changes by at most ``11 L / 65535`` if g
 states outside the file, all legal actions have equal probability.
 
 A policy that depends on public states is stored as its policy for index 0, which readers without public states use, and
-a table of probabilities in units of 1 / 255 with a row for each public state.
+a table of probabilities in units of 1 / 255 with a row for each public state. In states with zeros only, the policy
+agrees with the policy for index 0.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.public_states import LazyPolicies, PublicPolicy, PublicStateError, PublicStates
+from punish_fast.duel.public_states import LazyPolicies, PolicyPart, PublicPolicy, PublicStateError, PublicStates
 from punish_fast.mdp.arrays.policy import check_policy, first_best
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy, uniform_policy
@@ -25,7 +26,7 @@ from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store.checked_file import CheckedFile, require_shape
 from punish_fast.store.writer import new_file
 
-_UNITS, _PUBLIC_UNITS = 65535, 255
+_UNITS = 65535
 
 
 def save_policy(
@@ -66,9 +67,8 @@ def save_policy(
     """
     path = Path(path)
     public = policy if isinstance(policy, PublicPolicy) else PublicPolicy(PublicStates(), [policy])
-    first, *later = (public[index] for index in range(len(public.states)))
-    for each in (first, *later):
-        check_policy(space.state_ptr, each)
+    first = public[0]
+    check_policy(space.state_ptr, first)
     attributes = {"name": name or path.stem}
     if origin is not None:
         attributes["origin"] = json.dumps(origin)
@@ -85,11 +85,19 @@ def save_policy(
             if support is not None:
                 units[~np.repeat(support, np.diff(space.state_ptr))] = 0
             out.array("/strategy/rows", units)
-        if later:
+        if (n := len(public.states.rows)) > 0:
             out.array("/public/states", public.states.rows)
-            out.array("/public/p", np.stack([np.rint(each * _PUBLIC_UNITS).astype(np.uint8) for each in later]))
+            units = (_units_of(space, public[1 + k], first) for k in range(n))
+            out.rows("/public/p", (n, len(first)), units)
         if response is not None:
             out.array("/response/choice", first_best(space.state_ptr, response) - space.state_ptr[:-1])
+
+
+def _units_of(space: StateSpace, policy: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Return a policy in units of 1 / 255, uint8 ``[n_rows]``, with zeros in states where it agrees with ``first``."""
+    check_policy(space.state_ptr, policy)
+    state = np.flatnonzero(np.maximum.reduceat(policy != first, space.state_ptr[:-1]))
+    return PolicyPart.rounded(space.state_ptr, policy, state).table(space.state_ptr)
 
 
 def load_public_policy(file: CheckedFile, space: StateSpace, first: np.ndarray) -> PublicPolicy:
@@ -109,15 +117,15 @@ def _stored_policies(file: CheckedFile, space: StateSpace, first: np.ndarray) ->
     """Return the policy for each index of a public state in a file. Probabilities are read on first use."""
     n = file.sizes["n_public"]
     require_shape(file, "/public/p", (n, len(space.action)))
-    read: dict[int, np.ndarray] = {}
+    read: dict[int, PolicyPart] = {}
 
     def policy(index: int) -> np.ndarray:
         if index == 0:
             return first
         if index not in read:
             with uninterrupted(), file.opened("/public/p: not readable") as opened:
-                read[index] = opened["/public/p"][index - 1]
-        return policy_of_units(space, read[index])
+                read[index] = PolicyPart.of_table(space.state_ptr, opened["/public/p"][index - 1])
+        return read[index].policy(space.state_ptr, first)
 
     return LazyPolicies(n + 1, policy)
 

@@ -57,8 +57,8 @@ Datasets:
         uniform in states with zeros only.
     /public/states (strategy?): Public states with their own probabilities: counts of the cards left, and sizes of the
         player's and the enemy's kept hand.
-    /public/p (strategy?): Probabilities of the actions after each public state, in units of 1 / 255. The policy is
-        uniform in states with zeros only.
+    /public/p (strategy?): Probabilities of the actions after each public state, in units of 1 / 255. In states
+        with zeros only, the actions have the same probabilities as at the beginning of a game.
     /response/choice (strategy?): Index, among the actions of each state, of the action in the best response found.
     /equilibrium/strategy_sum (equilibrium): Weighted sum of the strategies of all iterations. All states and rows in
         this group are states and rows during a measure.

@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -77,17 +77,19 @@ class Writer:
 
         A dataset outside the schema keeps its dtype, and is compressed if it is float16.
         """
-        known = DATASETS.get(name)
-        is_compressed = array.dtype == np.float16 if known is None else known.is_compressed
-        # Higher compression levels take three times as long and save only a few percent.
-        options: dict[str, Any] = (
-            {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
-        )
-        if known is not None and known.has_row_chunks:
-            options["chunks"] = 1, min(array.shape[1], _CHUNK)
         with uninterrupted():
-            data = np.ascontiguousarray(array, dtype=known and known.dtype)
-            self._file.create_dataset(name, data=data, **options)
+            data = np.ascontiguousarray(array, dtype=(known := DATASETS.get(name)) and known.dtype)
+            self._file.create_dataset(name, data=data, **_options(name, array.shape, array.dtype))
+        self._sink.check()
+
+    def rows(self, name: str, shape: tuple[int, int], rows: Iterable[np.ndarray]) -> None:
+        """Write a dataset of the schema row by row, which needs less memory."""
+        dtype = DATASETS[name].dtype
+        with uninterrupted():
+            table = self._file.create_dataset(name, shape, dtype, **_options(name, shape, np.dtype(dtype)))
+        for index, row in enumerate(rows):
+            with uninterrupted():
+                table[index] = row
         self._sink.check()
 
     def sync(self) -> None:
@@ -118,6 +120,17 @@ class Writer:
         with uninterrupted():
             self._file[name][begin:end] = array[begin:end]
         self._sink.check()
+
+
+def _options(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+    """Return the HDF5 options of a dataset."""
+    known = DATASETS.get(name)
+    is_compressed = dtype == np.float16 if known is None else known.is_compressed
+    # Higher compression levels take three times as long and save only a few percent.
+    options: dict[str, Any] = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
+    if known is not None and known.has_row_chunks:
+        options["chunks"] = 1, min(shape[1], _CHUNK)
+    return options
 
 
 def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> AbstractContextManager[Writer]:

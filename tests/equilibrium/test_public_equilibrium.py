@@ -144,8 +144,8 @@ def test_a_resumed_learner_has_the_same_bits():
 @pytest.mark.parametrize("name", sorted(LAYOUT))
 def test_an_invalid_state_of_a_learner_is_refused(name):
     learner = remembering(KEEPING, 1)
-    learner.learn(learner.order[0], 6)
+    learner.learn_all(6)
     state = learner.state_dict()
-    for fault in (state[name][..., :-1], -1 - state[name]):
+    for fault in (state[name][..., :-1], -1 - state[name] if state[name].dtype.kind == "f" else ~state[name]):
         with pytest.raises(ValueError, match=r"^\w+: must"):
             PublicEquilibrium(learner.graph, memoryless(KEEPING)[1], state=state | {name: fault})
