@@ -24,18 +24,18 @@ KEEPING = TINY._replace(copies=(1, 1, 1, 2, 2), hand_size=3, reveal_size=0, fein
 
 
 @cache
-def memoryless(rules):
+def memoryless(rules, information="memoryless"):
     """A graph, and a strategy that forgets everything between measures."""
-    graph = GameGraph(StateSpace(rules))
+    graph = GameGraph(StateSpace(rules, information))
     learner = Equilibrium(graph, share=0.9)
     for _ in range(80):
         learner.iterate()
     return graph, learner.average
 
 
-def remembering(rules, n=1000):
+def remembering(rules, n=1000, information="memoryless"):
     """A learner on a graph with all public states that games reach."""
-    graph, base = memoryless(rules)
+    graph, base = memoryless(rules, information)
     public = likely_public_states(graph, base, n)
     return PublicEquilibrium(GameGraph(graph.space, public=public), base)
 
@@ -66,10 +66,11 @@ def test_a_search_of_policies_with_public_states_resumes_where_it_stopped():
     assert second.result == whole.result
 
 
-def test_remembering_public_states_halves_exploitability():
-    graph, base = memoryless(KEEPING)
+@pytest.mark.parametrize("information", ["memoryless", "memory"])
+def test_remembering_public_states_halves_exploitability(information):
+    graph, base = memoryless(KEEPING, information)
     forgetful = bracket(graph, base, width=1e-4)
-    learner = remembering(KEEPING)
+    learner = remembering(KEEPING, information=information)
     same = bracket(learner.graph, learner.policy, width=1e-4)
     assert max(forgetful.lower, same.lower) <= min(forgetful.upper, same.upper)
     learner.learn_all(80)

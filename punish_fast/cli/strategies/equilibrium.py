@@ -57,7 +57,7 @@ class EquilibriumOptions(ComputeOptions):
     )
     public: int | None = option(
         "Also learn separate strategies after the N most likely public states at the end of a measure, with the same "
-        "number of iterations each. Requires memoryless.",
+        "number of iterations each.",
     )
     rounds: int | None = option(
         "Learn the strategies of --public N times, each time against the last ones. A finished run can be continued by "
@@ -95,6 +95,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     rules = true_rules(load_rules(options.rules or "tabletop"))
     options.check_outputs(options.output, options.resume, endings=HDF5)
     settings = {"rules": name_of(rules), "public": options.public, "iterations": target.max_iterations}
+    settings |= {"information": options.information}
     unfinished = find_unfinished(options.resume, settings)
     checkpoint = None if unfinished else _find_checkpoint(options, rules)
     share = default_response_share(options.information)
@@ -106,8 +107,8 @@ def equilibrium(options: EquilibriumOptions) -> None:
     compile_kernels([STATES, *GRAPH, LEARNING, RESPONSES, EVALUATION], threads())
     with options.stages("states", "game: listing information states (1 of 2)"):
         outline = Outline(StateSpace(rules, options.information))
-    # Each public state and its mirrored public state have a policy of float64.
-    size = _size(outline, bytes_needed(outline, share) + 16 * len(outline.space.action) * (options.public or 0))
+    # A strategy after a public state needs less than one byte for each row.
+    size = _size(outline, bytes_needed(outline, share) + len(outline.space.action) * (options.public or 0))
     if not options.as_json and not options.quiet:
         memory = decimal(size["memory_bytes"])
         say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")
@@ -154,8 +155,8 @@ def _target(options: EquilibriumOptions) -> Target:
         if (value := getattr(options, name)) is not None and value < 1:
             raise UsageError(f"{name}: {value} is not allowed; it must be at least 1")
     if options.public is not None:
-        if options.information != "memoryless" or options.exploitability is not None:
-            raise UsageError("--public requires --information memoryless, and cannot be combined with --exploitability")
+        if options.exploitability is not None:
+            raise UsageError("--public cannot be combined with --exploitability")
         iterations = iterations or DEFAULT_ITERATIONS
     try:
         return Target(iterations, options.exploitability, options.time)
@@ -179,8 +180,8 @@ def _public_aims(options: EquilibriumOptions) -> dict[str, Any]:
 def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, Any]) -> Path:
     name = rules_stem(rules, options.rules).removesuffix("-reshuffle")
     stem = "equilibrium" if name == "tabletop" else f"{name}-equilibrium"
-    kind = options.information if options.public is None else "public"
-    path = Path(f"{stem}.h5" if kind == "memoryless" else f"{stem}-{kind}.h5")
+    kind = "" if options.information == "memoryless" else f"-{options.information}"
+    path = Path(f"{stem}{kind}{'' if options.public is None else '-public'}.h5")
     return default_strategy(path, rules, aims, options.information)
 
 

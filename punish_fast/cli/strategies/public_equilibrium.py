@@ -57,7 +57,7 @@ def learn_public(
 ) -> dict[str, Any]:
     """Learn from ``bundle`` onward, write all strategies, and return results to report."""
     from punish_fast.duel.graph import GameGraph
-    from punish_fast.duel.public_states import PublicPolicy, PublicStates
+    from punish_fast.duel.public_states import LazyPolicies, PublicPolicy, PublicStates
     from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium
     from punish_fast.store.policies import save_policy
 
@@ -72,7 +72,9 @@ def learn_public(
             _iterate(learner, bundle, aims["target_rounds"], stages, resume)
     # Index 0 is learned last, so it still has the base policy if another strategy is missing.
     learned = 1 + np.flatnonzero(learner.rounds[1:])
-    policy = PublicPolicy(PublicStates(graph.public.rows[learned - 1]), [learner.policy[k] for k in (0, *learned)])
+    found, indices = learner.policy, [0, *learned.tolist()]
+    policies = LazyPolicies(len(indices), lambda number: found[indices[number]])
+    policy = PublicPolicy(PublicStates(graph.public.rows[learned - 1]), policies)
     results = {
         "iterations": bundle.header["iterations"],
         "public_states": sum(index in learned for index in learner.order),
