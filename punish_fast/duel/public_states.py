@@ -122,7 +122,7 @@ def every_public_state(layout: Layout) -> PublicStates:
 class PolicyPart(NamedTuple):
     """A policy in some information states, rounded to save memory. In all other states, it agrees with another policy.
 
-    An action with a probability of 0 keeps it, and every state has an action with at least half of its mean.
+    Rounding changes no probability of 0, and probabilities in a state still add up to 1.
     """
 
     state: np.ndarray  # int32 ``[n]``, information states, ascending
@@ -130,40 +130,39 @@ class PolicyPart(NamedTuple):
 
     @classmethod
     def rounded(cls, state_ptr: np.ndarray, policy: np.ndarray, state: np.ndarray) -> "PolicyPart":
-        """Round a policy, float64 ``[n_rows]``, in some states. The probabilities of each state still add up to 1."""
-        rows, begins = _rows_of(state_ptr, state)
+        """Round a policy, float64 ``[n_rows]``, in some states."""
+        rows, begins = rows_of(state_ptr, state)
         units = np.rint(policy[rows] * UNITS)
-        # The most likely action takes up the rounding errors, so that rounding again changes nothing.
-        lengths = np.diff(np.append(begins, len(rows)))
-        most = np.repeat(np.maximum.reduceat(units, begins), lengths) if len(rows) else units
-        first = np.flatnonzero(units == most)
-        first = first[np.searchsorted(first, begins)]
-        units[first] += UNITS - (np.add.reduceat(units, begins) if len(rows) else 0)
+        if len(rows):
+            # The most likely action takes up the rounding errors, so that rounding again changes nothing.
+            most = np.maximum.reduceat(units, begins)
+            first = np.flatnonzero(units == np.repeat(most, np.diff(begins, append=len(rows))))
+            units[first[np.searchsorted(first, begins)]] += UNITS - np.add.reduceat(units, begins)
         return cls(state.astype(np.int32), units.astype(np.uint8))
 
     @classmethod
     def of_table(cls, state_ptr: np.ndarray, table: np.ndarray) -> "PolicyPart":
         """Return the states with nonzero entries of a table, uint8 ``[n_rows]``."""
         state = np.flatnonzero(np.maximum.reduceat(table, state_ptr[:-1]))
-        return cls(state.astype(np.int32), table[_rows_of(state_ptr, state)[0]])
+        return cls(state.astype(np.int32), table[rows_of(state_ptr, state)[0]])
 
     def table(self, state_ptr: np.ndarray) -> np.ndarray:
         """Return `units` as a table, uint8 ``[n_rows]``, with zeros in all other states."""
         table = np.zeros(int(state_ptr[-1]), dtype=np.uint8)
-        table[_rows_of(state_ptr, self.state)[0]] = self.units
+        table[rows_of(state_ptr, self.state)[0]] = self.units
         return table
 
     def policy(self, state_ptr: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Return the policy that agrees with ``other``, float64 ``[n_rows]``, in all other states."""
-        rows, begins = _rows_of(state_ptr, self.state)
+        rows, begins = rows_of(state_ptr, self.state)
         policy = other.copy()
         if len(rows):
-            lengths = np.diff(np.append(begins, len(rows)))
-            policy[rows] = self.units / np.repeat(np.add.reduceat(self.units, begins, dtype=np.float64), lengths)
+            total = np.add.reduceat(self.units, begins, dtype=np.float64)
+            policy[rows] = self.units / np.repeat(total, np.diff(begins, append=len(rows)))
         return policy
 
 
-def _rows_of(state_ptr: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def rows_of(state_ptr: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of information states, int64 ``[n_rows]``, and the index of the first row of each state."""
     lengths = state_ptr[state.astype(np.int64) + 1] - state_ptr[state]
     begins = np.cumsum(lengths) - lengths

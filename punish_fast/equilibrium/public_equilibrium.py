@@ -6,16 +6,17 @@ memory often knows the player's kept hand. Here, the player has a separate strat
 
 All strategies begin with one *base* strategy. Then they are learned again, one public state after another. The measure
 after a public state is a game of its own: it begins with the deals after nodes that the current strategies reach, and
-ends with the values of the current strategies at its last nodes. Each player learns as in ``solver.py``, against the
+ends with the values of the current strategies at its last nodes. Each player learns (``measure_seat.py``) against the
 other player's strategy and a best response to its own. After an unequal public state, in which players kept hands of
 different sizes, they have different strategies. A *round* learns the strategies after all public states, in order of
 their reach probabilities, and finally the strategy for the first measure, which is also used after all public states
 that are not listed. The values and reach probabilities of earlier rounds are not exact for the strategies of a later
-round, so a second round can be better than the first.
+round, so a second round can be better than the first. A strategy after a public state contains only the information
+states that are likely enough after it, rounded (`PolicyPart`). Elsewhere it agrees with the strategy for the first
+measure.
 """
 
 from typing import Any
-from weakref import proxy
 
 import numpy as np
 
@@ -29,28 +30,24 @@ from punish_fast.duel.public_states import (
     PublicPolicy,
     PublicStates,
     every_public_state,
+    rows_of,
 )
-from punish_fast.equilibrium._reach import OWN
-from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.equilibrium.exploitation.best_response import best_response
-from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach, RegretIteration, Strategies
-from punish_fast.equilibrium.regret_minimizers import Hedge
+from punish_fast.equilibrium.measure_seat import MeasureSeat, visits_after
+from punish_fast.equilibrium.regret_iteration import Strategies
 from punish_fast.equilibrium.restricted_game import RestrictedGame
-from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.arrays.policy import check_policy, first_best
 from punish_fast.punish.strategy import policy_of
 from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.parallel import cumulated
 
-# Error bound of the values of the base strategy.
-_TOLERANCE = 1e-6
 # Share of the deals after a measure that do not depend on strategies: all nodes of the public state are equally likely.
 _TREMBLE = 0.01
 # Dtype and number of dimensions of the arrays of `PublicEquilibrium.state_dict`.
 LAYOUT = {"rounds": ("int64", 1), "values": ("float64", 2), "visits": ("float64", 2), "after": ("float64", 3)}
-LAYOUT |= {"response": ("uint8", 1), "first": ("float64", 1)}
-LAYOUT |= {"part_ptr": ("int64", 1), "part_state": ("int32", 1), "part_units": ("uint8", 1)}
+LAYOUT |= {"response": ("uint8", 1), "first": ("float64", 1), "part_ptr": ("int64", 1)}
+LAYOUT |= {"part_state": ("int32", 1), "part_units": ("uint8", 1)}
 # Reach probabilities are summed over measures until a game continues with a lower probability.
 _LEAST_REACH = 1e-9
 _MAX_MEASURES = 1000
@@ -136,7 +133,7 @@ class PublicEquilibrium:
         self.order = [*with_nodes, 0]
         self.rounds = np.zeros(len(graph.public), dtype=np.int64)
         self._parts: dict[int, PolicyPart] = {}
-        # Visits to nodes from the measure after each public state that was learned, float64 ``[2, n_nodes]``.
+        # Visits to nodes from the measure after each learned public state, float64 ``[2, n_nodes]``.
         self._after: dict[int, np.ndarray] = {}
         if state is not None:
             self._resume(state)
@@ -145,10 +142,9 @@ class PublicEquilibrium:
         found = best_response(graph, base, "belief").policy if response is None else policy_of(response, graph.space)
         self._response = (first_best(state_ptr, found) - state_ptr[:-1]).astype(np.uint8)
         found = self._response_policy
-        # Win probabilities at the nodes, and expected visits per game to each node, float64 ``[2, n_nodes]``: of the
-        # strategies against themselves, and of a response to them.
+        # Win probabilities at the nodes and visits to them: of the strategies against themselves, and of the response.
         players = base, found
-        self._values = np.array([head_to_head(graph, own, base, _TOLERANCE).v[graph.nodes, 0] for own in players])
+        self._values = np.array([head_to_head(graph, own, base, 1e-6).v[graph.nodes, 0] for own in players])
         self._visits = np.array([_visits(graph, own, base) for own in players])
 
     @property
@@ -204,47 +200,35 @@ class PublicEquilibrium:
         }
 
     def _resume(self, state: dict[str, np.ndarray]) -> None:
-        graph, state_ptr, rounds = self.graph, self.graph.space.state_ptr, state["rounds"]
-        lengths, shape = np.diff(state_ptr), (2, graph.n_nodes)
-        learned = [k for k in self._learned_indices() if k < len(rounds) and rounds[k] > 0]
-        later = [k for k in learned if k > 0]
-        ptr, states, units = (state[f"part_{name}"] for name in ("ptr", "state", "units"))
-        _must(
-            "rounds",
-            rounds.shape == self.rounds.shape and (rounds >= 0).all() and np.count_nonzero(rounds) == len(learned),
-            f"contain {len(self.rounds)} counts, 0 for public states without nodes",
-        )
-        for name in ("values", "visits"):
-            # Win probabilities are sums, so rounding errors can move them slightly outside [0, 1].
-            most = np.inf if name == "visits" else 1 + 1e-9
-            _must(name, state[name].shape == shape, f"have the shape {shape}")
-            _must(name, ((state[name] >= -1e-9) & (state[name] <= most)).all(), "not be negative or too large")
-        _must("after", state["after"].shape == (len(learned), *shape), f"have the shape {(len(learned), *shape)}")
-        _must("after", (state["after"] >= 0).all(), "not be negative")
-        response = state["response"]
-        _must("response", response.shape == lengths.shape and (response < lengths).all(), "be rows of their states")
-        if 0 in learned:
-            _must("first", state["first"].shape == self._first.shape, f"have {len(self._first)} entries")
-            _must("first", (state["first"] >= 0).all(), "not be negative")
-            check_policy(state_ptr, state["first"])
-            self._first = state["first"]
-        else:
-            _must("first", len(state["first"]) == 0, "be empty if the first measure was not learned")
-        _must(
-            "part_ptr",
-            len(ptr) == len(later) + 1 and ptr[0] == 0 and (np.diff(ptr) >= 0).all() and ptr[-1] == len(states),
-            f"begin with 0, not descend, and have {len(later) + 1} entries",
-        )
-        _must("part_state", ((states >= 0) & (states < len(lengths))).all(), f"be below {len(lengths)}")
+        lengths, shape = np.diff(self.graph.space.state_ptr), (2, self.graph.n_nodes)
+
+        def valid(name: str, shape: tuple[int, ...], least: float, most: Any = np.inf) -> np.ndarray:
+            array = state[name]
+            if array.shape != shape or not ((array >= least) & (array <= most)).all():
+                raise ValueError(f"{name}: must have the shape {shape} and entries from {least} to {np.max(most)}")
+            return array.copy()
+
+        self.rounds = valid("rounds", self.rounds.shape, 0)
+        learned = [index for index in self._learned_indices() if self.rounds[index] > 0]
+        # Win probabilities are sums, so rounding errors can move them slightly outside [0, 1].
+        self._values = valid("values", shape, -1e-9, 1 + 1e-9)
+        self._visits = valid("visits", shape, 0)
+        self._after = dict(zip(learned, valid("after", (len(learned), *shape), 0), strict=True))
+        self._response = valid("response", lengths.shape, 0, lengths - 1)
+        first = valid("first", (len(self._first) if 0 in learned else 0,), 0, 1)
+        if len(first):
+            self._first = check_policy(self.graph.space.state_ptr, first)
+        later = [index for index in learned if index]
+        ptr = valid("part_ptr", (len(later) + 1,), 0)
+        states = valid("part_state", (int(ptr[-1]),), 0, len(lengths) - 1)
         row_ptr = cumulated(lengths[states])
-        unit_ptr = row_ptr[ptr]
-        _must("part_units", len(units) == unit_ptr[-1], f"have {unit_ptr[-1]} entries")
-        sums = np.add.reduceat(units, row_ptr[:-1], dtype=np.int64) if len(states) else UNITS
-        _must("part_units", np.all(sums == UNITS), f"add up to {UNITS} in each state")
-        for k, index in enumerate(later):
-            self._parts[index] = PolicyPart(states[ptr[k] : ptr[k + 1]], units[unit_ptr[k] : unit_ptr[k + 1]])
-        self.rounds, self._after = rounds.copy(), dict(zip(learned, state["after"], strict=True))
-        self._values, self._visits, self._response = state["values"].copy(), state["visits"].copy(), response
+        units = valid("part_units", (int(row_ptr[-1]),), 0)
+        if ptr[0] or (np.diff(ptr) < 0).any():
+            raise ValueError("part_ptr: must begin with 0 and not descend")
+        if len(units) and (np.add.reduceat(units, row_ptr[:-1], dtype=np.int64) != UNITS).any():
+            raise ValueError(f"part_units: must add up to {UNITS} in each state")
+        for index, begin, end in zip(later, ptr, ptr[1:], strict=False):
+            self._parts[index] = PolicyPart(states[begin:end], units[row_ptr[begin] : row_ptr[end]])
 
     def _learned_indices(self) -> list[int]:
         """Return the indices in `order`, each with the index of its mirrored public state."""
@@ -284,10 +268,9 @@ class PublicEquilibrium:
             >>> len(learner.policy[0]) == len(graph.action)
             True
         """
-        indices = dict.fromkeys([index, int(self.graph.public.mirror[index])])
-        policy = self.policy
-        before = {k: policy[k] for k in indices}
-        seats = [self._seat(k, before[k]) for k in indices]
+        policy, indices = self.policy, list(dict.fromkeys([index, int(self.graph.public.mirror[index])]))
+        before = [policy[k] for k in indices]
+        seats = [self._seat(*each) for each in zip(indices, before, strict=True)]
         for seat, partner in zip(seats, reversed(seats), strict=True):
             seat.begin(partner)
         for _ in range(iterations if index else iterations * _OF_FIRST_MEASURE):
@@ -296,32 +279,33 @@ class PublicEquilibrium:
         # The state is valid before and after this block, but not within.
         with uninterrupted(), time_limit(np.inf):
             games = [seat.game for seat in seats]
-            policies = [self._store(seat.index, before[seat.index], seat) for seat in seats]
-            earlier = list(before.values())
-            for seat, game, *both in zip(seats, games, _seen(policies), _seen(earlier), strict=True):
-                self._evaluate(seat, game, *both)
+            for seat in seats:
+                self._store(seat)
+            policy = self.policy
+            after = [policy[k] for k in indices]
+            both = (zip(each, reversed(each), strict=True) for each in (after, before))
+            for seat, game, new, old in zip(seats, games, *both, strict=True):
+                self._evaluate(seat, game, new, old)
 
-    def _store(self, index: int, before: np.ndarray, seat: "_Seat") -> np.ndarray:
-        """Store the strategy of a player, and return it as stored, float64 ``[n_rows]``."""
-        space, average = self.graph.space, seat.average
-        is_learned = np.append(seat.is_learned, np.zeros(space.n_states - len(seat.is_learned), dtype=bool))
-        self.rounds[index] += 1
-        if index == 0:
-            self._first = np.where(np.repeat(is_learned, np.diff(space.state_ptr)), average, before)
+    def _store(self, seat: MeasureSeat) -> None:
+        state_ptr, average, learned = self.graph.space.state_ptr, seat.average, seat.learned
+        self.rounds[seat.index] += 1
+        if seat.index:
+            self._parts[seat.index] = PolicyPart.rounded(state_ptr, average, learned)
         else:
-            self._parts[index] = PolicyPart.rounded(space.state_ptr, average, np.flatnonzero(is_learned))
-        return self.policy[index]
+            rows, _ = rows_of(state_ptr, learned)
+            self._first = self._first.copy()
+            self._first[rows] = average[rows]
 
-    def _seat(self, index: int, policy: np.ndarray) -> "_Seat":
+    def _seat(self, index: int, policy: np.ndarray) -> MeasureSeat:
         mirrored, state_ptr = int(self.graph.public.mirror[index]), self.graph.space.state_ptr
         dealt = self._deals(index, self._visits[0]), self._deals(mirrored, self._visits[1])
-        choice = (state_ptr[:-1] + self._response)[: len(self.graph.full.ptr) - 1]
-        return _Seat(self.graph, self._share, index, (policy, choice), dealt, self._values)
+        choice = (state_ptr[:-1] + self._response)[: len(self.graph.state_ptr) - 1]
+        return MeasureSeat(self.graph, self._share, index, (policy, choice), dealt, self._values)
 
     def _deals(self, index: int, visits: np.ndarray) -> np.ndarray:
         """Return the probabilities of the full states after a public state, float64 ``[n]``, with a tremble."""
-        nodes = self.graph.node_public == index
-        dealt = self._dealt(index, visits)
+        nodes, dealt = self.graph.node_public == index, self._dealt(index, visits)
         if nodes.any():
             dealt = dealt / max(dealt.sum(), _LEAST_REACH) + _TREMBLE * self.graph.deal_again(nodes / nodes.sum())
         return dealt
@@ -332,104 +316,26 @@ class PublicEquilibrium:
         dealt = graph.deal_again(np.where(graph.node_public == index, visits, 0.0))
         return dealt + graph.initial_reach if index == 0 else dealt
 
-    def _evaluate(self, seat: "_Seat", game: LayeredGraph, policies: Strategies, before: Strategies) -> None:
+    def _evaluate(self, seat: MeasureSeat, game: LayeredGraph, policies: Strategies, before: Strategies) -> None:
         """Compute the values and visits of a new strategy, on the game in which it was learned."""
         graph, index, mirrored = self.graph, seat.index, int(self.graph.public.mirror[seat.index])
         rows = game.rows if isinstance(game, RestrictedGame) else slice(None)
         choice = seat.response_policy[rows]
         own, enemy = (policy[rows] for policy in policies)
         dealt = self._dealt(index, self._visits[0]), self._dealt(mirrored, self._visits[1])
+        pairs = (own, enemy), (choice, own)
         if index not in self._after:
-            mine, theirs = before[0][rows], before[1][rows]
-            first = (mine, theirs), (self._response_policy[rows], mine)
-            self._after[index] = np.array([_after(game, *each) for each in zip(dealt, first, strict=True)])
-        after = np.array([_after(game, *each) for each in zip(dealt, ((own, enemy), (choice, own)), strict=True)])
+            mine, theirs = (policy[rows] for policy in before)
+            earlier = (mine, theirs), (self._response_policy[rows], mine)
+            self._after[index] = np.array([visits_after(game, *each) for each in zip(dealt, earlier, strict=True)])
+        after = np.array([visits_after(game, *each) for each in zip(dealt, pairs, strict=True)])
         self._visits = np.maximum(self._visits + after - self._after[index], 0.0)
         self._after[index] = after
-        for k, (public, pair) in enumerate(((index, (own, enemy)), (mirrored, (choice, own)))):
+        for k, (public, pair) in enumerate(zip((index, mirrored), pairs, strict=True)):
             nodes, values = graph.nodes_after(public), seat.values[k]
             v = np.column_stack([game.take_values(values) if isinstance(game, RestrictedGame) else values] * 2)
             game.back_up_full(*pair, v)
             self._values[k, nodes] = graph.back_up_nodes(v, redeal_after(graph.redeal, nodes))[:, 0]
-
-
-class _Seat(Equilibrium):
-    """One player of the measure after a public state."""
-
-    def __init__(
-        self, graph: GameGraph, share: float, index: int, known: Strategies, dealt: Strategies, nodes: np.ndarray
-    ) -> None:
-        """Begin with a known strategy.
-
-        Args:
-            index: Index of the public state.
-            known: Strategy of the player, float64 ``[n_rows]``, and the rows of a response, int64 ``[n_states]``.
-            dealt: Probabilities of full states of the first breath: for the player, and for a response to the player.
-            nodes: Win probabilities at the nodes, float64 ``[2, n_nodes]``: of the player, and of the response.
-        """
-        self.index, self._known, self._dealt, self._fixed = index, known, dealt, nodes
-        super().__init__(graph, share)
-
-    @property
-    def game(self) -> LayeredGraph:
-        """The restricted game, or the graph if iterations run on the whole graph."""
-        return self.graph if self._part is None else self._part.game
-
-    @property
-    def is_learned(self) -> np.ndarray:
-        """True for each information state in the restricted game, bool ``[n]``."""
-        return np.asarray(self._marks.state == INSIDE)
-
-    @property
-    def response_policy(self) -> np.ndarray:
-        """Response to the player, float64 ``[n_rows]``."""
-        assert self._whole.response is not None
-        self._merge()
-        return self._whole.response.policy
-
-    @property
-    def values(self) -> Strategies:
-        """Values of the player and of the response, float64 ``[n_values]`` each."""
-        assert self._whole.response is not None
-        return self._whole.v, self._whole.response.v[:, 0]
-
-    def begin(self, partner: "_Seat") -> None:
-        """Set the player of the other seat, or the same object if both seats have the same strategy."""
-        # A strong reference would form a cycle, which keeps the tables in memory until a garbage collection.
-        other = proxy(partner)
-        self._whole.learn_measure(lambda: other.next_policy)
-
-    def _begin(self) -> RegretIteration:
-        graph, (policy, choice), (dealt, response_dealt) = self.graph, self._known, self._dealt
-        v, response_v = (np.zeros(graph.n_values) for _ in range(2))
-        v[graph.nodes], response_v[graph.nodes] = self._fixed
-        v[-2] = 1.0
-        response = CounterfactualResponse(graph, response_v[:, None], response_dealt)
-        response.choice[:] = choice
-        minimizer = Hedge(graph.state_ptr, self._marks.row, policy)
-        return RegretIteration(graph, minimizer, dealt, v, self.share, response)
-
-    def _deal(self) -> None:
-        """Keep the deals."""
-
-
-def _after(game: LayeredGraph, dealt: np.ndarray, strategies: Strategies) -> np.ndarray:
-    """Return the visits to nodes at the end of a measure, float64 ``[n_nodes]``, given the deals."""
-    reach = Reach(game)
-    reach.begin(dealt)
-    reach.propagate_all(strategies)
-    return reach.nodes[:, OWN].copy()
-
-
-def _seen(policies: list[np.ndarray]) -> list[Strategies]:
-    """Return the policies of both players from the point of view of each seat, given one policy for each seat."""
-    return list(zip(policies, reversed(policies), strict=True))
-
-
-def _must(name: str, is_valid: Any, told: str) -> None:
-    """Raise ValueError if an array of a state is invalid."""
-    if not is_valid:
-        raise ValueError(f"{name}: must {told}")
 
 
 def _visits(graph: GameGraph, own: np.ndarray, enemy: np.ndarray) -> np.ndarray:

@@ -97,7 +97,7 @@ def test_learning_frees_its_tables():
     gc.disable()
     try:
         learner.learn_all(20)
-        assert not any(type(each).__name__ == "_Seat" for each in gc.get_objects())
+        assert not any(type(each).__name__ == "MeasureSeat" for each in gc.get_objects())
     finally:
         gc.enable()
 

@@ -79,8 +79,8 @@ class EquilibriumOptions(ComputeOptions):
 def equilibrium(options: EquilibriumOptions) -> None:
     """Approximate an equilibrium and measure its exploitability.
 
-    By default, the strategy is written to equilibrium.h5, to equilibrium-memory.h5 with --information memory, or to
-    equilibrium-public.h5 with --public. If the rules are not tabletop, the file name begins with their name.
+    By default, the strategy is written to equilibrium.h5. The file name also contains "memory" with --information
+    memory, "public" with --public, and the name of the rules if they are not tabletop.
     """
     from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.duel.graph import GRAPH, GameGraph, Outline
@@ -99,8 +99,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     unfinished = find_unfinished(options.resume, settings)
     checkpoint = None if unfinished else _find_checkpoint(options, rules)
     share = default_response_share(options.information)
-    if checkpoint is not None:
-        share = float(checkpoint.attributes["best_response_share"])
+    share = float(checkpoint.attributes["best_response_share"]) if checkpoint else share
     aims = _aims(target, share) | _public_aims(options)
     output = options.output or _default_output(options, rules, aims)
     options.check_outputs(output, options.resume)
