@@ -145,10 +145,10 @@ def _draw_frequencies(axes: Axes, frequencies: list[SituationFrequencies]) -> No
 def _draw_people(row: SubFigure, people: Deviations) -> None:
     often, lost = row.subplots(1, 2)
     overall = next(cost for cost in people.costs if cost.grouping == "all")
-    shares = {"people": 100 * overall.people, "the strategy, in the same states": 100 * overall.strategy}
+    shares = {"players": 100 * overall.people, "the strategy, in the same states": 100 * overall.strategy}
     draw_pairs(often, PLAYS, shares, "{:.0f}")
     most = int(np.argmax(overall.people - overall.strategy))
-    said = f"People play {PLAYS[most]} too often: {overall.people[most]:.0%} instead of {overall.strategy[most]:.0%}"
+    said = f"Players choose {PLAYS[most]} too often: {overall.people[most]:.0%} instead of {overall.strategy[most]:.0%}"
     often.set_title(said, pad=20)
     often.set_xlabel(f"share of {overall.choices:,} recorded choices (%)")
     often.legend(loc="lower left", bbox_to_anchor=(-0.01, 0.98), ncols=2, borderaxespad=0.1)
@@ -168,6 +168,6 @@ def _draw_losses(axes: Axes, people: Deviations, overall: float) -> None:
     name_rows(axes, places, labels)
     axes.set_xlim(left=0)
     axes.set_ylim(min(places, default=0) - 0.7, 0.5)
-    title = f"A choice by a person costs {100 * overall:.1f} points of win rate"
+    title = f"A choice loses {100 * overall:.1f} points of win rate on average"
     axes.set_title(title, pad=20)
     axes.set_xlabel("loss per choice, in percentage points, with 95% intervals")
