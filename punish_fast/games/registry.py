@@ -31,7 +31,6 @@ class GameEntry(NamedTuple):
     make: Callable[[Any], Game]  # Builds the game from a variant.
     variant_of: Callable[..., Any]  # Builds a variant. The keyword arguments are the options of the game.
     verbs: tuple[str, ...]  # Commands that support the game, a subset of `VERBS`.
-    example: str  # Example of a position in the format of ``state_of``.
     vector_game: Callable[[Any], VectorGame] = VectorPositions
     # Builds an oracle for perfect play, or None if perfect play is not available.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
@@ -63,77 +62,61 @@ def _gwent_variant(decks: str = DEFAULT_DECKS) -> GwentVariant:
 
 # Games with simultaneous decisions or hidden cards need mixed strategies, so the temperature is positive. The discount
 # is 1 because the length of a game does not matter.
-_OF_CARDS = {
-    "discount": 1.0,
-    "epsilon": 0.05,
-    "temperature": 0.1,
-    "decay": 100_000,
-    "games": 1024,
-    "replay_size": 40,
-    "steps": 48,
-    "batch": 512,
-    "max_plies": 500,
-}
+_OF_CARDS = {"discount": 1.0, "epsilon": 0.05, "temperature": 0.1, "decay": 100_000, "max_plies": 500}
+_OF_CARDS |= {"games": 1024, "replay_size": 40, "steps": 48, "batch": 512}
 
-GAMES = {
-    entry.name: entry
-    for entry in (
-        GameEntry(
-            "tapnswap",
-            "the finger game Chopsticks with a cutoff",
-            TapnSwap,
-            _tapnswap_variant,
-            _OF_BOARDS,
-            "3-1 2-4",
-            planning={"discount": 0.97, "epsilon": 0.3},
-        ),
-        GameEntry(
-            "tictactoe",
-            "three in a row",
-            TicTacToe,
-            NoOptions,
-            _OF_BOARDS,
-            "X../..X/O..",
-            partial(VectorPositions, feature_shape=(2, 3, 3)),
-        ),
-        GameEntry(
-            "connect4",
-            "four in a row, dropped into seven columns",
-            Connect4,
-            NoOptions,
-            ("solve", "show", "train", "evaluate", "play"),
-            "4455",
-            attrgetter("vector"),
-            Connect4Oracle,
-            planning={"opening": 38, "epsilon": 0.1},
-        ),
-        GameEntry(
-            "incan-gold",
-            "three players decide when to leave a temple",
-            IncanGold,
-            IncanGoldVariant,
-            ("solve", "show", "train", "evaluate", "play"),
-            "7 stay stay leave fire",
-            attrgetter("vector"),
-            None,
-            incan_gold_rule,
-            0.1,  # With probability 0, two rule-of-thumb players would always leave simultaneously.
-            _OF_CARDS,
-        ),
-        GameEntry(
-            "gwent",
-            "two players spend their cards on three rounds",
-            Gwent,
-            _gwent_variant,
-            ("show", "train", "evaluate", "play", "decks"),
-            "1 2 2 3 3 4 4 5 5 6 1 2 2 3 3 4 4 5 5 6 second 2 pass",
-            attrgetter("vector"),
-            None,
-            gwent_rule,
-            learning=_OF_CARDS,
-        ),
-    )
-}
+_ENTRIES = (
+    GameEntry(
+        "tapnswap",
+        "the finger game Chopsticks with a cutoff",
+        TapnSwap,
+        _tapnswap_variant,
+        _OF_BOARDS,
+        planning={"discount": 0.97, "epsilon": 0.3},
+    ),
+    GameEntry(
+        "tictactoe",
+        "three in a row",
+        TicTacToe,
+        NoOptions,
+        _OF_BOARDS,
+        partial(VectorPositions, feature_shape=(2, 3, 3)),
+    ),
+    GameEntry(
+        "connect4",
+        "four in a row, dropped into seven columns",
+        Connect4,
+        NoOptions,
+        ("solve", "show", "train", "evaluate", "play"),
+        attrgetter("vector"),
+        Connect4Oracle,
+        planning={"opening": 38, "epsilon": 0.1},
+    ),
+    GameEntry(
+        "incan-gold",
+        "three players decide when to leave a temple",
+        IncanGold,
+        IncanGoldVariant,
+        ("solve", "show", "train", "evaluate", "play"),
+        attrgetter("vector"),
+        None,
+        incan_gold_rule,
+        0.1,  # With probability 0, two rule-of-thumb players would always leave simultaneously.
+        _OF_CARDS,
+    ),
+    GameEntry(
+        "gwent",
+        "two players spend their cards on three rounds",
+        Gwent,
+        _gwent_variant,
+        ("show", "train", "evaluate", "play", "decks"),
+        attrgetter("vector"),
+        None,
+        gwent_rule,
+        learning=_OF_CARDS,
+    ),
+)
+GAMES = {entry.name: entry for entry in _ENTRIES}
 
 
 def entry_of(name: Any, verb: str | None = None) -> GameEntry:
