@@ -115,9 +115,6 @@ def problem_of(seeded: Seeded, objective: str) -> Problem:
     return problem._replace(tolerance=_SHARE * float(np.abs(rough).max()))
 
 
-# --- Solvers ----------------------------------------------------------------------------------------------------------
-
-
 def ours(seeded: Seeded, objective: str, problem: Problem) -> Any:
     """Solve a problem with punish-fast."""
     if objective == "total":
@@ -170,9 +167,6 @@ def policy_iteration(problem: Problem, near: Callable[[np.ndarray], bool]) -> np
         if (better == choice).all():
             raise ArithmeticError("no policy is better, but values are not near enough")
         choice = better
-
-
-# --- A turn -----------------------------------------------------------------------------------------------------------
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
@@ -231,9 +225,6 @@ def error_of(problem: Problem, v: np.ndarray, choice: np.ndarray, bias: np.ndarr
         policy = problem._replace(fixed=fixed).valued(rows, reward, problem.discount)
         swept = problem.best(problem.backed_up(v))
     return float(max(np.abs(v - policy).max(), np.abs(v - swept).max()))
-
-
-# --- Command line -----------------------------------------------------------------------------------------------------
 
 
 def task_of(seed: int) -> tuple[str, str]:
