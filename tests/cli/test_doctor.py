@@ -60,10 +60,6 @@ def test_doctor_runs_without_the_compiler():
 def test_doctor_shows_and_clears_the_cache_of_solutions(run, tmp_path, monkeypatch):
     old = tmp_path / f"punish_fast.gone.{sys.implementation.cache_tag}.0123.nbc"
     old.touch()
-    older = tmp_path.parent / "kernels-0123456789abcdef"
-    foreign = tmp_path.parent / "kernels-of-somebody-else"
-    for folder in (older, foreign):
-        folder.mkdir()
     monkeypatch.setattr(_jit, "cache_folder", tmp_path)
     monkeypatch.setattr(solution_cache, "place", lambda: Place(tmp_path / "cache", "a test"))
     (tmp_path / "cache").mkdir()
@@ -72,8 +68,6 @@ def test_doctor_shows_and_clears_the_cache_of_solutions(run, tmp_path, monkeypat
     assert run("doctor", "--json").report["solutions"] == shown
     assert run("doctor", "--clear", "--json").report["solutions"] == shown | {"files": 0, "bytes": 0}
     assert not old.exists()
-    assert not older.exists()
-    assert foreign.exists()
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")

@@ -18,8 +18,6 @@ import atexit
 import importlib
 import os
 import pickle
-import re
-import shutil
 import subprocess
 import sys
 import uuid
@@ -48,8 +46,6 @@ if TYPE_CHECKING:
 
 # Name of the folder in the cache. The number is the version of the file format.
 FOLDER = "kernels-1"
-# Names of old folders, which contain a digest of all kernels instead of a version.
-_OLDER_FOLDER = re.compile("kernels-[0-9a-f]{16}")
 _DIGEST_BYTES = 16
 # A stopped process keeps its claims. After this time in seconds, other processes also compile its kernels.
 _LONGEST_WAIT = 60.0
@@ -195,21 +191,14 @@ def _layouts(found: Any) -> Iterator[Any]:
             yield from _layouts(item)
 
 
-def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> int:
-    """Remove files of this Python version that belong to none of the ``current`` kernels, and all old folders.
-
-    Return the number of removed files in ``folder``.
-    """
-    for older in folder.parent.glob("kernels-*"):
-        if _OLDER_FOLDER.fullmatch(older.name) and not older.is_symlink():
-            shutil.rmtree(older, ignore_errors=True)
+def remove_old_kernels(folder: Path, current: Sequence[KernelFiles]) -> None:
+    """Remove files of this Python version that belong to none of the ``current`` kernels."""
     kept = tuple(files.prefix for files in current)
-    old = [path for path in folder.glob(f"*.{sys.implementation.cache_tag}.*") if not path.name.startswith(kept)]
-    for path in old:
+    for path in folder.glob(f"*.{sys.implementation.cache_tag}.*"):
         # Windows does not remove files that another process has open.
         with suppress(OSError):
-            path.unlink()
-    return len(old)
+            if not path.name.startswith(kept):
+                path.unlink()
 
 
 @contextmanager
