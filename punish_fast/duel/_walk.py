@@ -122,12 +122,3 @@ def skip_actions(own, own_may_feint, enemy, n_enemy, enemy_may_feint, n_draws, d
     skipped += own_before * count_before(n_enemy, enemy_feints, n_draws, deck, 1)
     skipped += count_before(enemy, (enemy >> 1) * enemy_may_feint, n_draws, deck, own & own_may_feint)
     return skipped, (own & own_may_feint) + 2 * (enemy & enemy_may_feint)
-
-
-@routine
-def open_row(full, draws, state_ptr, action, number, own, own_may_feint):
-    """Open a full state like `open_full`, but at the successors of the player's action with index ``own``."""
-    entry, enemy = open_full(full, state_ptr, number)
-    _, n_enemy, enemy_may_feint = action_shape(state_ptr, action, full.enemy_row[number])
-    skipped, _ = skip_actions(own, own_may_feint, 0, n_enemy, enemy_may_feint, draws.n, full.deck[number])
-    return entry + np.uint64(skipped), enemy

@@ -9,7 +9,7 @@ from policies import mixed
 from positions import nodes_of, positions_of
 
 from bench import reference
-from punish_fast.duel._walk import action_shape, open_full, open_row, prefetch_enemy, prefetch_value, skip_actions
+from punish_fast.duel._walk import action_shape, open_full, prefetch_enemy, prefetch_value, skip_actions
 from punish_fast.duel.breath import play_breaths
 from punish_fast.duel.graph import GameGraph
 from punish_fast.punish.clash import LOSS, WIN
@@ -117,7 +117,6 @@ def test_successors_are_ordered_by_own_row_enemy_row_and_draw(graph):
         _, n_enemy, enemy_may_feint = calling(action_shape)(ptr, action, full.enemy_row[number])
         assert (last - first, deck) == (n_enemy, full.deck[number])
         for own in range(n_own):
-            assert calling(open_row)(full, draws, ptr, action, number, own, may_feint)[0] == entry
             for enemy in range(n_enemy):
                 skipped = calling(skip_actions)(
                     own, may_feint, enemy, n_enemy, enemy_may_feint, draws.n, full.deck[number]
