@@ -32,12 +32,12 @@ class GameCommands(NamedTuple):
 
     # Evaluates the agents in an `EvaluationRequest`.
     evaluate: Callable[[Any, EvaluationRequest, Stage], dict[str, Any]]
-    # Solves the game from a position (second argument, "" for the initial state), or None if this is not possible. If
-    # the third argument is False, only the winner is computed. Games other than Connect Four ignore both arguments.
-    solve: Callable[[Any, str, bool, Stage], dict[str, Any]] | None
+    # Solves the game from a position (second argument, "" for the initial state), or None if this is not possible.
+    # Games other than Connect Four ignore the position.
+    solve: Callable[[Any, str, Stage], dict[str, Any]] | None
 
 
-def _solve(game: Game, _position: str, _exact: bool, stage: Stage) -> dict[str, Any]:
+def _solve(game: Game, _position: str, stage: Stage) -> dict[str, Any]:
     """Solve a game whose positions can be enumerated."""
     with stage("positions"):
         positions, counts = enumerate_positions(game), game.counts()

@@ -24,7 +24,7 @@ JSON keys:
     line (list of strings): Moves of perfect play.
 """
 
-from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
+from punish_fast.cli.frame.options import ComputeOptions, argument, verb
 from punish_fast.cli.frame.report import UsageError
 from punish_fast.cli.games.options import GameOptions
 
@@ -33,9 +33,6 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
     """Options of ``games solve``."""
 
     position: str | None = argument("POSITION", "Connect Four: columns played, such as 4455.  [default: empty board]")
-    value_only: bool = option(
-        "Connect Four only: compute who wins, but not after how many moves (faster).", default=False
-    )
 
 
 @verb(
@@ -51,13 +48,13 @@ def solve(options: GamesSolveOptions) -> None:
     first round is solved for players who maximize their expected points.
     """
     game = options.make("solve")
-    if game.name != "connect4" and (options.position is not None or options.value_only):
-        raise UsageError(f"{game.name}: POSITION and --value-only apply only to connect4")
+    if game.name != "connect4" and options.position is not None:
+        raise UsageError(f"{game.name}: POSITION applies only to connect4")
     from punish_fast.games.commands import commands_of
 
     solve_game = commands_of(game).solve
     assert solve_game is not None
-    report = solve_game(game, options.position or "", not options.value_only, options.stages)
+    report = solve_game(game, options.position or "", options.stages)
     value = report.get("start", report.get("value"))
     result = f"With perfect play, the player to move gets a {value}."
     if value is None:

@@ -22,38 +22,36 @@ _YARDSTICKS = ("random", "search-2", "search-4", "search-8")
 _GAMES, _SEARCHED_GAMES = 2000, 500
 
 
-def solve(game: Connect4, position: str, exact: bool, stage: Stage) -> dict[str, Any]:
+def solve(game: Connect4, position: str, stage: Stage) -> dict[str, Any]:
     """Return the report of ``games solve`` on a position.
 
     JSON keys of ``punish-fast games solve connect4``:
         *print_stages
         position (string): Columns played so far.
-        score (integer or null): Score of the position for the player to move. Null with `--value-only`.
+        score (integer): Score of the position for the player to move.
         value (string): Value of the position for the player to move: `win`, `draw` or `loss`.
-        scores (list of optional integers or null): Score of the move in each column. Null for full columns, and with
-            `--value-only`.
+        scores (list of optional integers): Score of the move in each column. Null for full columns.
         values (list of optional strings): Value of the move in each column: `win`, `draw` or `loss`. Null for full
             columns.
-        line (string or null): Columns of perfect play. Null with `--value-only`.
+        line (string): Columns of perfect play.
         nodes (integer): Number of positions searched.
     """
     state, solver = game.state_of(position), Connect4Solver()
     with stage("kernels"):
         compile_search()
     with stage("solve"):
-        scores, nodes = solver.score_moves(state, exact)
+        scores, nodes = solver.score_moves(state)
     known = [score for score in scores if score is not None]
-    score, line = max(known) if known else solver.solve(state)[0], None
-    if exact:
-        with stage("line"):
-            line = solver.line(state, score)
+    score = max(known) if known else solver.solve(state)[0]
+    with stage("line"):
+        line = solver.line(state, score)
     return {
         "position": position,
-        "score": score if exact else None,
+        "score": score,
         "value": value_of(score),
-        "scores": scores if exact else None,
+        "scores": scores,
         "values": [None if each is None else value_of(each) for each in scores],
-        "line": None if line is None else "".join(str(column + 1) for column in line),
+        "line": "".join(str(column + 1) for column in line),
         "nodes": nodes,
     }
 

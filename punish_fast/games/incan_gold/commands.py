@@ -19,7 +19,7 @@ _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 
 
-def solve(_game: IncanGold, _position: str, _exact: bool, stage: Stage) -> dict[str, Any]:
+def solve(_game: IncanGold, _position: str, stage: Stage) -> dict[str, Any]:
     """Return the report of ``games solve``.
 
     JSON keys of ``punish-fast games solve incan-gold``:

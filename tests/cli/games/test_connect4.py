@@ -23,9 +23,6 @@ def test_solve_scores_every_move_and_show_values_them(run):
     end = run("games", "solve", "connect4", POSITION + report["line"], "--json").report
     assert (end["value"], end["line"], end["scores"]) == ("loss", "", [None] * 7)
     assert end["score"] == -report["score"]
-    alone = run("games", "solve", "connect4", POSITION, "--value-only", "--json").report
-    assert (alone["score"], alone["scores"], alone["line"]) == (None, None, None)
-    assert (alone["value"], alone["values"]) == (report["value"], report["values"])
     shown = run("games", "show", "connect4", POSITION, "--json").report
     assert [move["move"] for move in shown["moves"]] == [f"column {column}" for column in (1, 2, 3, 5, 6, 7)]
     assert [move["best"] for move in shown["moves"]] == [False, False, False, True, False, False]
@@ -77,7 +74,7 @@ def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
     [
         (["solve", "connect4", "8"], "position: '8' is wrong; use the columns played, 1 to 7"),
         (["show", "connect4", "4444444"], "position: '4444444' is wrong: before move 7, column 4 is full"),
-        (["solve", "tapnswap", "44"], "tapnswap: POSITION and --value-only apply only to connect4"),
+        (["solve", "tapnswap", "44"], "tapnswap: POSITION applies only to connect4"),
         (["evaluate", "connect4", "search-0"], "search-0: unknown agent; use random, search-N"),
         (["league", "connect4", "x"], "connect4: does not offer 'league'"),
         (["train", "connect4", "--method", "q", "-q"], "connect4: has more than 2,000,000 positions"),

@@ -46,7 +46,7 @@ def test_players_are_judged_by_games(run):
         ("evaluate incan-gold leave-at-0", "leave-at-0: unknown agent; use random, leave-at-N, "),
         ("evaluate tictactoe --games 9", "tictactoe: --games and --seed apply only to incan-gold and gwent"),
         ("evaluate connect4 --seed 9", "connect4: --games and --seed apply only to"),
-        ("solve incan-gold 4455", "incan-gold: POSITION and --value-only apply only to connect4"),
+        ("solve incan-gold 4455", "incan-gold: POSITION applies only to connect4"),
         ("solve incan-gold:artifact_value=found", "'found' is not allowed; it must be drawn or taken"),
         ("show incan-gold 99", "position: word 1, '99', is wrong"),
     ],
