@@ -145,6 +145,9 @@ class CodedStates(Protocol):
         """Ascending mixed-radix codes of the states, uint64 ``[n_states]``."""
 
 
+_SIZES = ("hp", "feints", "breaths", "n_cards", "hand_size", "reveal_size", "deck_size")
+
+
 def layout_of(rules: Rules) -> Layout:
     """Return the radices of the codes under ``rules``."""
     place = []
@@ -156,14 +159,8 @@ def layout_of(rules: Rules) -> Layout:
         place=np.array(place[::-1], dtype=np.int64),
         n_cards_codes=n_cards_codes,
         n_statuses=(2 * rules.hp * (rules.feints + 1)) ** 2,
-        hp=rules.hp,
-        feints=rules.feints,
-        breaths=rules.breaths,
         copies=np.array(rules.copies, dtype=np.int64),
-        n_cards=rules.n_cards,
-        hand_size=rules.hand_size,
-        reveal_size=rules.reveal_size,
-        deck_size=rules.deck_size,
+        **{name: getattr(rules, name) for name in _SIZES},
     )
 
 

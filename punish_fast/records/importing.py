@@ -49,11 +49,7 @@ class ImportReport:
 
     def as_mapping(self) -> dict[str, Any]:
         """Return the report as a JSON-like dict."""
-        return {
-            "files": self.files,
-            "games": self.games,
-            "imported": self.imported,
-            "known": self.known,
+        return vars(self) | {
             "rejected": self.rejected,
             "cut_off": sum(file["flaw"] is not None for file in self.files),
             "rejected_by_kind": self.count(REJECTED),

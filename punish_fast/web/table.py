@@ -202,7 +202,6 @@ class Seat:
             "game": presentation.game,
             "rules": presentation.rules(),
             "opponent": table.player.digest,
-            "temperature": table.temperature,
             "names": [table.named(player) for player in players],
             "seat": self.number,
             "is_on": not table.is_over,
@@ -214,9 +213,7 @@ class Seat:
             "n_events": len(session.events),
             # The seed is secret during the game, because it determines future deals.
             "seed": str(table.seed) if table.is_chosen or table.is_over else None,
-            "keeps": table.keeps,
-            "kept": table.kept,
-            "flaw": table.flaw,
+            **{name: getattr(table, name) for name in ("temperature", "keeps", "kept", "flaw")},
             "friend": None if table.clock is None else self._friend(moves),
         }
 
@@ -224,16 +221,12 @@ class Seat:
         """Return the state of a table for two users, without the move that the friend has chosen."""
         table, session, mine = self.table, self.session, self.session.chosen(self.number)
         return {
-            "invitation": table.invitation,
-            "watch": table.watch,
-            "version": table.version,
+            **{name: getattr(table, name) for name in ("invitation", "watch", "version", "left", "ended")},
             "is_here": len(table.seats) > 1,
             "chosen": next((move for move in moves if move["action"] == mine), None),
             "has_chosen": session.chosen(1 - self.number) is not None,
             "score": [table.score[number] for number in (self.number, 1 - self.number)],
             "again": [number in table.again for number in (self.number, 1 - self.number)],
-            "left": table.left,
-            "ended": table.ended,
             # The previous game is stored in the background, possibly after this game has begun.
             "previous": None if table.previous is None else table.previous.kept,
         }

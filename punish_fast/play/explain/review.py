@@ -59,18 +59,14 @@ class ReviewedChoice:
         """Return the choice as a JSON-like object."""
         state = self.state
         return {
-            "number": self.number,
-            "measure": self.measure,
+            **{name: getattr(self, name) for name in ("number", "measure", "action", "loss", "words")},
             "breath": state.breath,
             "state": str(to_decimal(state)),
             "hp": [state.own_hp, state.enemy_hp],
             "hand": cards_text(state.hand),
-            "action": self.action,
             "name": "not legal" if self.loss is None else action_name(self.action),
             "best": action_name(self.best),
             "win_probability": self.win,
-            "loss": self.loss,
-            "words": self.words,
         }
 
 
@@ -95,9 +91,7 @@ class ReviewedSide:
     def report(self) -> dict[str, Any]:
         """Return the side as a JSON-like object."""
         return {
-            "name": self.name,
-            "won": self.won,
-            "loss": self.loss,
+            **{name: getattr(self, name) for name in ("name", "won", "loss")},
             "choices": [choice.report() for choice in self.choices],
             "worst": [{"number": each.number, "words": each.words} for each in self.worst(_MOST_WORST)],
         }

@@ -86,10 +86,8 @@ def question_report(explainer: Explainer, presentation: PunishPresentation, ques
         ],
         "best": int(space.action[solution.choice[space.index(question.state)]]),
         "loss": question.stake,
-        "game": question.game,
-        "player": question.player,
+        **{name: getattr(question, name) for name in ("game", "player", "played")},
         "person": person_of(question.player or ""),
-        "played": question.played,
     }
 
 
