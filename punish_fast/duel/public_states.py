@@ -21,8 +21,8 @@ from punish_fast.runtime.errors import PunishFastError
 
 # Radix of the counts in the code of a public state. Rules allow at most nine copies of a card and nine cards in a hand.
 _RADIX = 10
-# Number of policies that `LazyPolicies` keeps.
-_N_KEPT = 4
+# Number of policies that `LazyPolicies` keeps: of a public state and of the mirrored public state.
+_N_KEPT = 2
 # Unit of the probabilities of a `PolicyPart`: 1 / 255.
 UNITS = 255
 
