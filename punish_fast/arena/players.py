@@ -309,7 +309,7 @@ class Player:
         Examples:
             >>> from punish_fast import Player, StateSpace, load_rules
             >>> Player("naive@resolve").resolver(StateSpace(load_rules("tiny"))).iterations
-            100
+            30
         """
         from punish_fast.duel.graph import GameGraph
         from punish_fast.equilibrium.resolving import Resolver

@@ -47,6 +47,8 @@ from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 # Probability that the enemy plays a random legal action instead of its solution, in each breath.
 _TREMBLE = 0.01
+# Error bound of the blueprint's win probabilities.
+_TOLERANCE = 1e-6
 # Deals and states with a smaller weight are skipped. It is the smallest normal number.
 _LEAST_REACH = float(np.finfo(float).tiny)
 # Maximum numbers of solutions in memory: of first measures, which many games share, and of later measures. The standard
@@ -93,7 +95,7 @@ class Resolver:
         values: Win probability of the blueprint against itself at each node of ``graph``, float64 ``[n_nodes]``.
     """
 
-    def __init__(self, graph: GameGraph, blueprint: Any, iterations: int = 100, is_safe: bool = False) -> None:
+    def __init__(self, graph: GameGraph, blueprint: Any, iterations: int = 30, is_safe: bool = False) -> None:
         """Evaluate the blueprint.
 
         Args:
@@ -121,7 +123,8 @@ class Resolver:
             raise ValueError(f"iterations: {iterations} is not positive")
         self.graph, self.iterations, self.is_safe = graph, iterations, is_safe
         self.blueprint: Policy = blueprint if isinstance(blueprint, PublicPolicy) else policy_of(blueprint, graph.space)
-        self.values = head_to_head(graph, self.blueprint, self.blueprint).v[graph.nodes, 0].copy()
+        duel = head_to_head(graph, self.blueprint, self.blueprint, _TOLERANCE)
+        self.values = duel.v[graph.nodes, 0].copy()
         self._solutions = [lru_cache(n)(self._solve) for n in (_MAX_FIRST, _MAX_LATER)]
 
     def weights(self, history: Sequence[PublicMeasure], state: State) -> np.ndarray:
@@ -159,23 +162,19 @@ class Resolver:
             dealt = graph.deal_again(nodes)
         else:
             dealt = graph.initial_reach
-        layer = graph.space.layers[0]
-        states = np.repeat(np.arange(layer.first[-1]), np.diff(graph.full.ptr[: layer.first[-1] + 1]))
-        blocks = np.searchsorted(layer.first, states, side="right") - 1
-        dealt = np.where((layer.piles[blocks, 1] == revealed).all(axis=1), dealt, 0.0)
+        dealt = deals_showing(graph, dealt, revealed)
         if not dealt.any():
             raise ValueError(f"revealed: {revealed} cannot be dealt after these measures")
         # All possible full states have the same HP and public state.
-        status = split_statuses(graph.space.layout, layer.status[states[np.argmax(dealt)]])
+        state = np.searchsorted(graph.full.ptr, np.argmax(dealt), side="right") - 1
+        status = split_statuses(graph.space.layout, graph.space.layers[0].status[state])
         measure = MeasureGraph(graph, revealed, (int(status.own_hp), int(status.enemy_hp)))
-        weight = measure.take_deals(dealt / dealt.sum())
+        weight = measure.take_deals(dealt)
         alternative = None
         if self.is_safe and past:
             public = int(graph.node_public[np.argmax(nodes)])
-            alternative = measure.take_deals((dealt / dealt.sum()) * (1.0 - self._deal_values(public)))
-        return MeasureSolution(
-            measure, weight, self.values[measure.whole_nodes], self.iterations, alternative, not past
-        )
+            alternative = measure.take_deals(dealt * (1.0 - self._deal_values(public)))
+        return MeasureSolution(measure, weight, self.values[measure.whole_nodes], self.iterations, alternative)
 
     def _deal_values(self, public: int) -> np.ndarray:
         """Return the blueprint's win probabilities after deals that follow a public state, float64 ``[n]``."""
@@ -208,7 +207,6 @@ class MeasureSolution:
         values: np.ndarray,
         iterations: int,
         alternative: np.ndarray | None = None,
-        is_symmetric: bool = False,
     ) -> None:
         """Solve the measure.
 
@@ -219,32 +217,26 @@ class MeasureSolution:
             iterations: Number of iterations.
             alternative: float64 ``[n]``, win probabilities of the enemy without resolving, times ``dealt``. By default,
                 plain resolving.
-            is_symmetric: True if both players have the same ranges.
         """
         self.graph, self.dealt, self.alternative = graph, dealt, alternative
         mirror, theirs = graph.mirror, np.empty_like(dealt)
         theirs[mirror] = dealt
-        game = _possible_part(graph, dealt + theirs)
-        first = game.numbers[: game.full.ptr[game.layer_ptr[1]]]
-        mirror = np.searchsorted(first, mirror[first])
-        dealt, theirs = dealt[first], theirs[first]
+        games = _possible_parts(graph, (dealt, theirs))
+        first, enemy_first = (game.numbers[: game.full.ptr[game.layer_ptr[1]]] for game in games)
+        mirror = np.searchsorted(enemy_first, mirror[first])
+        dealt, theirs = dealt[first], theirs[enemy_first]
         choice = _Choice(
-            game.full.enemy_row[: len(first)], dealt, alternative if alternative is None else alternative[first]
+            games[0].full.enemy_row[: len(first)], dealt, alternative if alternative is None else alternative[first]
         )
-        # Players with different HP have different information states, so one table contains both strategies.
-        seats = [_Seat(game, values) for _ in range(1 if is_symmetric or graph.hp[0] != graph.hp[1] else 2)]
+        seats = [_Seat(game, values) for game in games]
         for iteration in range(1, iterations + 1):
-            met = dealt * choice.follow
-            if len(seats) == 2:
-                seats[0].iterate(iteration, met, seats[1].strategy)
-                seats[1].iterate(iteration, theirs, seats[0].strategy)
-            else:
-                seats[0].iterate(iteration, dealt if is_symmetric else met + theirs, seats[0].strategy)
-            choice.learn(seats[-1].v[mirror])
+            seats[0].iterate(iteration, dealt * choice.follow, seats[1].strategy)
+            seats[1].iterate(iteration, theirs, seats[0].strategy)
+            choice.learn(seats[1].v[mirror])
         policies = [uniform_policy(graph.space) for _ in seats]
-        for policy, seat in zip(policies, seats, strict=True):
+        for policy, seat, game in zip(policies, seats, games, strict=True):
             policy[game.rows] = seat.average
-        self.own, self.enemy = policies[0], policies[-1]
+        self.own, self.enemy = policies
 
     def nodes_after(self, plays: tuple[Play, ...]) -> np.ndarray:
         """Return the ranges after the measure: weights of the nodes of the whole game, float64 ``[n]``, of any sum."""
@@ -311,17 +303,34 @@ class _Choice:
         self.follow = np.divide(self._regret[0], total, out=np.full(len(total), 0.5), where=total > 0)[self._state]
 
 
-def _possible_part(graph: MeasureGraph, dealt: np.ndarray) -> RestrictedGame:
-    """Return the part of a graph that is possible after deals with positive weights, float64 ``[n]``."""
+def deals_showing(graph: GameGraph, dealt: np.ndarray, revealed: Five) -> np.ndarray:
+    """Return the probabilities of deals, given revealed cards: zeros if these cards cannot be dealt.
+
+    ``dealt``, float64 ``[n]``, contains weights of the full states in the first breath of a ``memoryless`` graph.
+    """
+    layer = graph.space.layers[0]
+    states = np.repeat(np.arange(layer.first[-1]), np.diff(graph.full.ptr[: layer.first[-1] + 1]))
+    blocks = np.searchsorted(layer.first, states, side="right") - 1
+    shown = np.where((layer.piles[blocks, 1] == revealed).all(axis=1), dealt, 0.0)
+    return np.asarray(shown / max(shown.sum(), _LEAST_REACH))
+
+
+def _possible_parts(graph: MeasureGraph, deals: Sequence[np.ndarray]) -> list[RestrictedGame]:
+    """Return the part of a graph for each seat that is possible after its deals, float64 ``[n]``.
+
+    Both parts have the same information states and rows.
+    """
     reach, uniform = Reach(graph), uniform_policy(graph.space)
-    reach.begin(dealt)
-    reach.propagate_all((uniform, uniform))
-    full = np.where(reach.table[:, OTHERS] > 0, INSIDE, OUTSIDE).astype(np.uint8)
-    state = np.zeros(len(graph.state_ptr) - 1, dtype=np.uint8)
-    np.maximum.at(state, np.repeat(np.arange(len(state)), np.diff(graph.full.ptr)), full)
-    game = restrict(graph, Marks(state, np.repeat(state, np.diff(graph.state_ptr)), full), must_pay=False)
-    assert game is not None
-    return game
+    state, parts = np.zeros(len(graph.state_ptr) - 1, dtype=np.uint8), []
+    for dealt in deals:
+        reach.begin(dealt)
+        reach.propagate_all((uniform, uniform))
+        full = np.where(reach.table[:, OTHERS] > 0, INSIDE, OUTSIDE).astype(np.uint8)
+        np.maximum.at(state, np.repeat(np.arange(len(state)), np.diff(graph.full.ptr)), full)
+        parts.append(full)
+    row = np.repeat(state, np.diff(graph.state_ptr))
+    games = [restrict(graph, Marks(state, row, full), must_pay=False) for full in parts]
+    return [game for game in games if game is not None]
 
 
 def compile_seat() -> None:
