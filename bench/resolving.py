@@ -1,14 +1,14 @@
 """Win rate of an agent that solves each measure again: ``python -m bench.resolving AGENT [ENEMY] [--games N]``.
 
-The enemy is a policy, by default the agent itself without resolving. The win rate of the agent's policy against the
-enemy is exact. Let ``U`` be its values. Each measure that the agent solves again changes the win probability by
+The enemy is a policy, by default the agent itself without resolving. The name *exploiter* stands for the best response
+to the agent with the same memory (`best_response` with exact beliefs). The agent's win rate without resolving is exact.
+Let ``U`` be its values. Each measure that the agent solves again changes the win probability by
 
     gain = sum over deals of p(deal) (R(deal) - U(deal)),
 
 where ``R`` is the value of the solved measure against the enemy, with the values ``U`` at the end of the measure. The
-sum contains all deals that agree with both kept hands and the revealed cards. The win rate of resolving is the agent's
-exact win rate plus the expected sum of the gains in a game. Games are sampled, but gains vary less than results: a game
-gives the same accuracy as dozens of results.
+sum contains all deals that agree with both kept hands and the revealed cards. The win rate with resolving is the exact
+win rate plus the expected sum of the gains in a game. Games are sampled, but gains vary much less than results.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import numpy as np
 from bench.harness import say
 from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.duel.evaluation import head_to_head
+from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.resolving import PublicMeasure, Resolver, deals_showing
 from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
@@ -95,13 +96,18 @@ def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agent")
-    parser.add_argument("enemy", nargs="?", help="player, by default the agent without resolving")
+    parser.add_argument("enemy", nargs="?", help="player or exploiter, by default the agent without resolving")
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     agent = Player(f"{args.agent}@resolve")
     space = StateSpace(agent.rules or PRESETS["tabletop"])
-    gains = Gains(agent.resolver(space), Player(args.enemy or args.agent).policy(space))
+    resolver = agent.resolver(space)
+    if args.enemy == "exploiter":
+        enemy = best_response(resolver.graph, resolver.blueprint, "belief").policy
+    else:
+        enemy = Player(args.enemy or args.agent).policy(space)
+    gains = Gains(resolver, enemy)
     say(f"without resolving {gains.win_probability:.2%}")
     found: list[float] = []
     for game in range(args.games):

@@ -10,6 +10,7 @@ from houses import TINY
 from policies import mixed
 
 from bench import reference
+from bench.resolving import Gains
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.tournament import round_robin
 from punish_fast.duel.evaluation import simulate
@@ -174,6 +175,20 @@ def test_safe_resolving_leaves_the_enemy_less_reason_to_choose_the_measure():
             taken[solution.graph.mirror] = solution.alternative
             gains[i] += np.maximum(np.bincount(states, dealt * v - taken), 0).sum()
     assert gains[0] < gains[1]
+
+
+def test_the_gain_of_a_measure_is_zero_if_its_solution_is_the_blueprint():
+    (graph, policy), enemy = blueprint(), mixed(blueprint()[0].space, 4)
+
+    class Unchanged(Resolver):
+        def _solution(self, past, revealed):
+            solution = super()._solution(past, revealed)
+            solution.own = to_finer_model(solution.graph.space, graph.space, policy)
+            return solution
+
+    gains = Gains(Unchanged(graph, policy, iterations=1), enemy)
+    assert [gains.play(1, game) for game in range(12)] == pytest.approx([0.0] * 12, abs=1e-7)
+    assert len(gains.seconds[1]) > 2
 
 
 def test_the_same_seed_gives_the_same_play():
