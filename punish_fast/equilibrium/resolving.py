@@ -4,9 +4,10 @@ A blueprint is a strategy for the whole game. At each deal, a `Resolver` solves 
 (``equilibrium.measure_graph.py``). It begins with the *ranges*: the joint probability of both hands and the deck, given
 everything that both players have seen since the beginning of the game. It ends in the nodes after the measure, with the
 win probabilities of the blueprint against itself. Both players learn by predictive regret matching+
-(``_regret_matching.py``) against each other, under the information model ``memory``. The average strategy is played.
-This method is known as depth-limited resolving (M. Moravčík et al., "DeepStack: Expert-Level Artificial Intelligence in
-Heads-Up No-Limit Poker", Science 356, 2017).
+(``_regret_matching.py``) against each other, under the information model ``memory``. Updates alternate between the
+players, because simultaneous updates need about twice as many iterations. The average strategy is played. This method
+is known as depth-limited resolving (M. Moravčík et al., "DeepStack: Expert-Level Artificial Intelligence in Heads-Up
+No-Limit Poker", Science 356, 2017).
 
 Ranges follow from the solutions of earlier measures by Bayes' rule. The enemy might not play these solutions, so a
 tremble gives every legal action of the enemy a positive probability. A player remembers who played which cards in this
