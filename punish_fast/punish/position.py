@@ -62,7 +62,7 @@ def position(
     own_hp, enemy_hp = (rules.hp, rules.hp) if hp is None else hp
     own_exhausted, enemy_exhausted = _flags("exhausted", exhausted)
     own_feinted, enemy_feinted = _flags("feinted", feinted)
-    own, gone = _cards("hand", hand), _cards("discard", discard)
+    own, gone = cards_of("hand", hand), cards_of("discard", discard)
     if sum(own) > rules.hand_size:
         raise StateError(f"hand: {sum(own)} cards; a hand has at most {rules.hand_size} cards in breath {breath}")
     if breath == 1 and sum(gone) != rules.reveal_size:
@@ -115,11 +115,12 @@ def _notes(who: str, exhausted: int, feinted: int) -> Iterator[str]:
         yield f"; {who} {'have' if who == 'you' else 'has'} feinted"
 
 
-def _cards(field: str, text: str) -> Five:
+def cards_of(field: str, text: str) -> Five:
+    """Return the numbers of the five cards in a text of initials. Raise `StateError` if a letter is not an initial."""
     letters = text.lower().replace(" ", "")
     for letter in letters:
         if letter not in INITIALS:
-            raise StateError(f"{field}: there is no card {letter!r}; use {', '.join(INITIALS)}, such as rrspp")
+            raise StateError(f"{field}: {letter!r} is not a card; use initials {', '.join(INITIALS)}, such as rrspp")
     guard, rush, dodge, strike, punish = (letters.count(letter) for letter in INITIALS)
     return guard, rush, dodge, strike, punish
 

@@ -89,8 +89,8 @@ def test_three_lines_stand_above_the_table(run):
     done = run("hand", "RS", "--discard", "p", "--rules", "tiny")
     head, play, best, *table = done.out.splitlines()
     assert head == "RS: breath 1 of 2, 2-2 HP, discard pile p"
-    assert play == "Play strike 100%."
-    assert re.fullmatch(r"Against naive, who plays like this, strike wins most: 6\d\.\d%\.", best)
+    assert play == "Play like naive: strike 100%."
+    assert re.fullmatch(r"Against naive itself, strike wins most: 6\d\.\d%\.", best)
     assert table[0].split() == ["how", "often", "wins", "any", "pile:", "how", "often", "wins"]
     assert len(table) == 5
     assert done.then == "punish-fast practice --rules tiny"
@@ -114,11 +114,32 @@ def test_uniform_play_is_no_advice(run, monkeypatch):
     assert re.fullmatch(r"naive does not know this position\. Against it, strike wins most: \d\d\.\d%\.", advice)
 
 
+def test_a_play_ahead_of_the_whole_mix_is_announced(run, monkeypatch):
+    def reversed_shares(*args):
+        report = hand_report(*args)
+        worst = min(report["plays"], key=lambda play: play["win_probability"])
+        judge, state, is_exact = args
+        judge.enemy = np.zeros_like(judge.enemy)
+        judge.enemy[judge.data.space.action == worst["action"]] = 1.0
+        return hand_report(judge, state, is_exact)
+
+    plain = run("hand", "rs", "--rules", "tiny", "--json").report
+    assert plain["lead"] == 0
+    monkeypatch.setattr("punish_fast.play.explain.hands.hand_report", reversed_shares)
+    report = run("hand", "rs", "--rules", "tiny", "--json").report
+    wins = by_name(report, "win_probability")
+    assert report["lead"] == pytest.approx(max(wins.values()) - min(wins.values()))
+    advice = " ".join(run("hand", "rs", "--rules", "tiny").out.partition("how often")[0].split())
+    assert f"This is {100 * report['lead']:.1f} points more than any of naive's plays" in advice
+
+
 def test_impossible_hands_are_refused(run):
     for options, text in (
         (["rrr"], "hand: 3 cards are not allowed; it must have 1 to 2"),
         (["rs", "--breath", "3"], "breath: 3 is not allowed; it must be from 1 to 2"),
-        (["rx"], "there is no card 'x'; use g, r, d, s, p"),
+        (["rx"], "hand: 'x' is not a card; use initials g, r, d, s, p, such as rrspp"),
+        (["rsppx"], "hand: 'x' is not a card"),
+        (["rush strike"], "hand: 'u' is not a card; use initials"),
         (["pp"], "2 punish in hand"),
         (["rs", "--hp", "own"], "--hp: 'own' is invalid; it must be two numbers"),
         (["rs", "--feinted", "both"], "in breath 1, both hands have 2 cards, and nobody has feinted"),

@@ -83,8 +83,8 @@ def test_several_feints_are_given_as_numbers():
     ("words", "message"),
     [
         ({"hand": "sssgg", "discard": "srr"}, "3 strike in hand and 1 in the discard pile, of 3 in play"),
-        ({"hand": "rrxpp", "discard": "ddd"}, "hand: there is no card 'x'; use g, r, d, s, p"),
-        ({"hand": "rrspp", "discard": "d-d"}, "discard: there is no card '-'"),
+        ({"hand": "rrxpp", "discard": "ddd"}, "hand: 'x' is not a card; use initials g, r, d, s, p"),
+        ({"hand": "rrspp", "discard": "d-d"}, "discard: '-' is not a card"),
         ({"hand": "rrspp"}, "discard: 0 cards, but breath 1 begins with 3 revealed cards"),
         ({"hand": "rrsppg", "discard": "ddd"}, "hand: 6 cards; a hand has at most 5 cards in breath 1"),
         ({"hand": "rr", "discard": "ddd"}, "leave 8 for the enemy's hand; it must be 0 to 5"),

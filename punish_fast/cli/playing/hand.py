@@ -15,8 +15,8 @@ from punish_fast.cli.frame.options import argument, game_rules, verb
 from punish_fast.cli.frame.positions import PositionOptions
 from punish_fast.cli.frame.report import Column, print_rows, print_text
 
-# Minimum share of a play in the first line.
-_LEAST_SHARE = 0.005
+# Minimum lead of a play that the reference player never chooses.
+_LEAST_LEAD = 0.03
 
 
 class HandOptions(PositionOptions):
@@ -58,17 +58,23 @@ def hand(options: HandOptions) -> None:
 
 
 def _print_hand(where: str, report: dict[str, Any]) -> None:
-    plays, likely = report["plays"], [each for each in report["plays"] if each["probability"] >= _LEAST_SHARE]
+    from punish_fast.play.explain.hands import LEAST_SHARE
+
+    plays, player, best = report["plays"], report["reference"], report["best"]
+    likely = [each for each in plays if each["probability"] >= LEAST_SHARE]
     print_text(f"{report['hand']}: {where}")
     listed = (f"{each['name'].replace('feint with', 'f')} {each['probability']:.0%}" for each in likely)
-    wins = max(each["win_probability"] for each in plays)
-    told = f"{report['best']} wins most: {wins:.1%}."
+    told = f"{best} wins most: {max(each['win_probability'] for each in plays):.1%}."
     if len(plays) > 1 and plays[0]["probability"] == plays[-1]["probability"]:
         # A player chooses uniformly where its strategy is not defined.
-        print_text(f"{report['reference']} does not know this position. Against it, {told}")
+        print_text(f"{player} does not know this position. Against it, {told}")
     else:
-        print_text(f"Play {', '.join(listed)}.")
-        print_text(f"Against {report['reference']}, who plays like this, {told}")
+        hides = " Mixing hides your hand." if len(likely) > 1 else ""
+        print_text(f"Play like {player}: {', '.join(listed)}.{hides}")
+        if report["lead"] > _LEAST_LEAD:
+            lead = f"{100 * report['lead']:.1f} points more than any of {player}'s plays"
+            told += f" This is {lead}, because {player}'s strategy is only approximate."
+        print_text(f"Against {player} itself, {told}")
     columns: dict[str, Column] = {"": "{name}", "how often": "{probability:.1%}", "wins": "{win_probability:.1%}"}
     if report["state"] is not None:
         columns |= {"any pile: how often": "{mean_probability:.1%}", "wins ": "{mean_win_probability:.1%}"}

@@ -12,9 +12,12 @@ import numpy as np
 from punish_fast.play.explain.coach import subsets
 from punish_fast.play.explain.why import Explainer
 from punish_fast.punish.codes import State, StateError, action_name, indices_of, to_decimal
-from punish_fast.punish.position import INITIALS, SIDES, position, position_text
+from punish_fast.punish.position import INITIALS, SIDES, cards_of, position, position_text
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
+
+# Minimum probability of a play that counts as part of a player's mix.
+LEAST_SHARE = 0.005
 
 
 def position_of_hand(
@@ -43,6 +46,7 @@ def position_of_hand(
         (2, 4, 5)
     """
     hand = hand.lower().replace(" ", "").replace(",", "")
+    cards_of("hand", hand)  # an invalid letter is reported before the number of cards
     fewest = max(1, 1 + rules.hand_size - rules.breaths)
     if not fewest <= len(hand) <= rules.hand_size:
         raise StateError(f"hand: {len(hand)} cards are not allowed; it must have {fewest} to {rules.hand_size}")
@@ -78,11 +82,14 @@ def hand_report(judge: Explainer, state: State, is_exact: bool) -> dict[str, Any
         words (string): Position in words.
         state (string or null): State code. Null if the discard pile is unknown.
         piles (integer): Number of possible discard piles.
-        best (string): Play with the highest win probability.
+        best (string): Play with the highest win probability against the reference player, who may never choose it.
+        lead (number, from 0 to 1): Win probability after `best` minus the highest win probability after a play that the
+            reference player chooses with at least 0.5 %. 0 if this is `best`.
         plays (list of objects): Legal plays, the most frequent first.
             action (integer): Action code.
             name (string): Name of the action.
-            probability (number, from 0 to 1): Probability that the reference player chooses the action.
+            probability (number, from 0 to 1): Probability that the reference player chooses the action. Against an
+                unknown opponent, choose with these probabilities.
             win_probability (number, from 0 to 1): Win probability after the action against the reference player.
             mean_probability (number, from 0 to 1): Mean of `probability` over all possible discard piles.
             mean_win_probability (number, from 0 to 1): Mean of `win_probability` over all possible discard piles.
@@ -103,11 +110,14 @@ def hand_report(judge: Explainer, state: State, is_exact: bool) -> dict[str, Any
         {"name": action_name(values[0])} | dict(zip(names, values, strict=True))
         for values in zip(*(each.tolist() for each in (space.action[rows], *found, *means)), strict=True)
     ]
+    best = max(plays, key=lambda play: play["win_probability"])
+    played = max(play["win_probability"] for play in plays if play["probability"] >= LEAST_SHARE)
     return {
         "words": words if is_exact else words.partition(" Discard pile")[0],
         "state": str(to_decimal(state)) if is_exact else None,
         "piles": len(piles),
-        "best": max(plays, key=lambda play: play["win_probability"])["name"],
+        "best": best["name"],
+        "lead": best["win_probability"] - played,
         "plays": sorted(plays, key=lambda play: (-play["probability"], -play["win_probability"])),
     }
 
