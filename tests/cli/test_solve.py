@@ -113,7 +113,7 @@ def test_any_memory_gives_the_same_file(run, folder, modes):
 
 def test_what_does_not_fit_is_refused_with_what_would(run, folder, modes):
     done = run("solve", *HOUSE, "--memory-limit", f"{modes['matrix-free']}B", "-o", "x.h5")
-    done.failed_with("tensor would take", "without a tensor in the file, matrix-free would take")
+    done.failed_with("tensor would take", "solve --no-tensor (matrix-free) would take")
     little = f"{modes['matrix-free'] - 1}B"
     run("build", *HOUSE, "--memory-limit", little, "-o", "x.h5").failed_with("tensor would take", "the limit is ")
     run("solve", *HOUSE, "--no-tensor", "--memory-limit", little, "-o", "x.h5").failed_with("matrix-free would take")
@@ -135,6 +135,13 @@ def test_a_dry_run_counts_and_writes_nothing(run, folder, modes):
     assert all(mode["fits"] and mode["seconds"] > 0 for mode in report["modes"])
     least = run("solve", *HOUSE, "--dry-run", "--memory-limit", f"{modes['matrix-free']}B", "--json").report
     assert [mode["fits"] for mode in least["modes"]] == [False, False, True]
+    told = ("--dry-run", "--sweeps", "3", "--memory-limit", f"{modes['matrix-free']}B")
+    # The suggested command repeats the options. Without a tensor, it has enough memory.
+    then = f"punish-fast solve --rules house.toml {' '.join(told[3:])} --sweeps 3 --no-tensor"
+    assert run("solve", *HOUSE, *told).then == run("solve", *HOUSE, "--no-tensor", *told).then == then
+    assert run(*then.split()[1:], "-o", "x.h5").code == 0
+    (folder / "x.h5").unlink()
+    assert not run("solve", *HOUSE, "--dry-run", "--memory-limit", "1B").then
     against = run("solve", *HOUSE, "--dry-run", "--memory-limit", "1B", "--enemy", "careful", "--json").report
     assert against["nnz"] == made["nnz"]
     assert names(folder) == ["house.toml"]

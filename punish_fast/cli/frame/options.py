@@ -21,9 +21,9 @@ import inspect
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cached_property, partial
 from itertools import combinations, zip_longest
 from pathlib import Path
@@ -114,20 +114,27 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
     return declare
 
 
-def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
-    """Return the parameters of a command, and the environment variable of each flag."""
+def _declared(options_class: Any) -> Iterator[tuple[Field[Any], Any, Any, tuple[str, ...]]]:
+    """Yield each option's field, type, declaration, and flags. A positional argument has no flags."""
     hints = get_type_hints(options_class, include_extras=True)
-    parameters, variables = [], {}
     # The sort is stable, so other options keep their order, with inherited options first.
     for each in sorted(fields(options_class), key=lambda each: _LAST.get(each.name, 0)):
         kind, declared = hints[each.name], each
         if get_origin(kind) is Annotated:
             kind, declared = get_args(kind)
+        flags = declared.metadata.get("flags", ())
+        if "flags" in declared.metadata and not (flags and flags[0].startswith("--")):
+            flags = ("--" + each.name.replace("_", "-"), *flags)
+        yield each, kind, declared, flags
+
+
+def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
+    """Return the parameters of a command, and the environment variable of each flag."""
+    parameters, variables = [], {}
+    for each, kind, declared, flags in _declared(options_class):
         told = declared.metadata.get("argument")
         if told is None:
-            flags, writes, settings = declared.metadata.values()
-            if not flags or not flags[0].startswith("--"):
-                flags = ("--" + each.name.replace("_", "-"), *flags)
+            _, writes, settings = declared.metadata.values()
             variable = None if writes else "PUNISH_FAST_" + flags[0].removeprefix("--").replace("-", "_").upper()
             variables[flags[0]] = variable
             metavar = next((name for of, name in _METAVARS.items() if of in (kind, *get_args(kind))), None)
@@ -224,6 +231,19 @@ class CommonOptions:
     def stages(self) -> Stages:
         """Stopwatch and progress reports of the running command. The first access starts the stopwatch."""
         return Stages(self.quiet)
+
+    def given(self, *omitted: str) -> list[str]:
+        """Return the arguments and options that differ from their defaults, except those named in ``omitted``.
+
+        The result consists of words of a command line.
+        """
+        words: list[str] = []
+        for each, _, _, flags in _declared(type(self)):
+            value = getattr(self, each.name)
+            if each.name not in omitted and value not in (None, each.default):
+                for one in value if isinstance(value, list) else [value]:
+                    words += [*flags[:1], str(one)] if one is not True else flags[:1]
+        return words
 
     def check_outputs(
         self, *outputs: Path | None, sources: Iterable[Path | None] = (), endings: Sequence[str] = ()

@@ -240,7 +240,7 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
             fits (boolean): True if the memory is within the limit.
     """
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
+    from punish_fast.punish.transitions.memory_plan import SWEEPS, TENSOR, memory_limit, plan_memory
     from punish_fast.punish.transitions.row_batches import RowBatches
     from punish_fast.runtime import _jit
 
@@ -265,4 +265,8 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
             for plan in plan_memory(batches, sweeps)
         ],
     }
-    options.print(report, then=("solve", "--rules", options.rules, "--enemy", options.enemy))
+    fitting = {each["mode"] for each in report["modes"] if each["fits"]}
+    words = ["solve", *options.given("dry_run", "no_tensor")]
+    if options.no_tensor or options.cluster is not None or TENSOR not in fitting:
+        words.append("--no-tensor")
+    options.print(report, then=words if fitting else ())

@@ -91,7 +91,7 @@ def choose_mode(plans: Sequence[MemoryPlan], modes: Sequence[str], limit: float)
     told = f"{least} would take {_size(n_bytes[least])}; the limit is {_size(limit)}"
     others = [mode for mode in MODES if mode not in modes and n_bytes[mode] <= limit]
     if others:
-        told += f"; without a tensor in the file, {others[0]} would take {_size(n_bytes[others[0]])}"
+        told += f"; solve --no-tensor ({others[0]}) would take {_size(n_bytes[others[0]])}"
     raise MemoryError(told)
 
 
