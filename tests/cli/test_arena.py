@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium.exploitation import exploiters
 from punish_fast.equilibrium.exploitation.best_response import best_response
-from punish_fast.equilibrium.exploitation.bracket import bracket
+from punish_fast.equilibrium.exploitation.bracket import BracketSearch, bracket
 from punish_fast.equilibrium.exploitation.stored_bounds import LAYOUT
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
@@ -183,14 +184,17 @@ def test_the_win_rate_of_the_best_opponent_is_bracketed(run, graph):
     assert report["width"] == pytest.approx(100 * found.width)
     assert report["width"] <= 0.1
     assert (report["iterations"], report["first_actions"]) == (found.iterations, found.first_actions)
-    assert (report["exploiters"], report["resume"]) == ({}, None)
+    assert (report["exploiters"], report["resume"], report["gap"], report["stopped_by_time"]) == ({}, None, 0.1, False)
     done = run(*BRACKET, "--gap", "0.1")
     printed = re.findall(r"^  (\w+) bound +([\d.]+)%  \w", done.out, re.MULTILINE)
     low, high = (float(dict(printed)[name]) / 100 for name in ("lower", "upper"))
     # Printed bounds are rounded outwards, so they hold too.
     assert found.lower - 1e-4 < low <= found.lower
     assert found.upper <= high < found.upper + 1e-4
-    assert f"First action: {max(found.first_actions, key=lambda name: found.first_actions[name])} " in done.out
+    likeliest = max(found.first_actions, key=lambda name: found.first_actions[name])
+    assert f"First action of this opponent: {likeliest} " in " ".join(done.out.split())
+    wins = f"{dict(printed)['lower']}% to {dict(printed)['upper']}%"
+    assert f"The best opponent wins {wins} of games against random: exploitability " in " ".join(done.out.split())
 
 
 def test_bounds_are_resumed_from_a_file(run, folder):
@@ -227,8 +231,17 @@ def test_a_time_limit_leaves_valid_bounds(run):
     words = (*BRACKET, "--gap", "0", "--time", "0")
     report = run(*words, "--json").report
     assert 0 < report["lower_bound"] <= report["upper_bound"] < 1
-    assert (report["iterations"], report["first_actions"]) == (0, {})
+    assert (report["iterations"], report["first_actions"], report["stopped_by_time"]) == (0, {}, True)
     assert "These are initial bounds, because no iteration has finished." in run(*words).out
+
+
+def test_a_search_says_that_time_stopped_it_and_how_to_continue(run, monkeypatch):
+    monkeypatch.setattr("punish_fast.cli.strategies.exploit.seconds_left", lambda: 0.0)
+    monkeypatch.setattr(BracketSearch, "run", partialmethod(BracketSearch.run, max_iterations=1))
+    told = "points instead of 0, because --time stopped the search"
+    for words, then in ((("--resume", "bounds.h5"), "; repeat the command to continue. First"), ((), ". First")):
+        done = run(*BRACKET, "--gap", "0", "--time", "600", *words)
+        assert told + then in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize(

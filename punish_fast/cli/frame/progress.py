@@ -72,7 +72,7 @@ class Progress:
         """Create a progress report, without output if ``quiet`` is True. ``clock`` returns the time in seconds."""
         self._quiet, self._clock = quiet, clock
         self._live = sys.stderr.isatty()
-        self._begin = clock()
+        self._created = self._begin = clock()
         self._last = 0.0 if self._live else self._begin
         self._latest, self._ends = "", 0.0
         # The first message about compilation is shown immediately.
@@ -101,12 +101,11 @@ class Progress:
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
         """Report an exploiter's progress: its number of responses and the best win probability."""
-        text = f"response {number}, the best so far wins {win_probability:.2%}"
-        self.show(f"{stage}: {text} ({self.seconds:.1f} s)")
+        self.show(f"{stage}: response {number}, the best so far wins {win_probability:.2%}")
 
     @contextmanager
     def stage(self, name: str, left: float = 0.0) -> Iterator[Callable[..., None]]:
-        """Show a stage. Repeat the latest line with the elapsed seconds until there is new progress.
+        """Show a stage. Repeat the latest line with the seconds since the command began until there is new progress.
 
         During compilation, show the progress of the compilation instead. Yield a function like `show` that prints the
         name of the stage and details.
@@ -133,7 +132,7 @@ class Progress:
                 if current:
                     announce()
                 else:
-                    self._write(f"{self._line(now)}, {self.seconds:.0f} s")
+                    self._write(f"{self._line(now)}, {now - self._created:.0f} s")
 
     def show(self, text: str, is_last: bool = False, left: float = 0.0) -> None:
         """Show the progress of a stage in one line. Print nothing if the previous line is too recent.
@@ -158,7 +157,7 @@ class Progress:
         now = self._clock()
         if left and (self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES):
             self._compiling_shown = now
-            self._write(f"compiling kernels, at least {left} left, {now - self._begin:.0f} s")
+            self._write(f"compiling kernels, at least {left} left, {now - self._created:.0f} s")
 
     def _write(self, text: str) -> None:
         (show_progress if self._live else say)(text)

@@ -30,6 +30,7 @@ JSON keys:
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,10 +189,26 @@ def _print_report(report: dict[str, Any]) -> None:
             print(f"wrote {file}")
 
 
-def exploitability_text(agent: str | Path, wins: float) -> str:
-    """Return a sentence on the exploitability of an agent, given the win probability of the best opponent."""
-    points = f"exploitability {100 * wins - 50:.2f} percentage points (0 in an equilibrium)"
-    return f"The best opponent found wins {wins:.1%} of games against {agent}: {points}."
+def outwards(lower: float, upper: float) -> tuple[str, str]:
+    """Return bounds in percent with two decimals, rounded outwards, because rounded bounds must also hold."""
+    return f"{math.floor(1e4 * lower) / 1e4:.2%}", f"{math.ceil(1e4 * upper) / 1e4:.2%}"
+
+
+def exploitability_text(agent: str | Path, wins: float, most: float | None = None) -> str:
+    """Return a sentence on the exploitability of an agent.
+
+    Args:
+        agent: Name or file of the agent.
+        wins: Win probability of the best opponent found, or a proven lower bound for the best opponent.
+        most: Proven upper bound on the win probability of the best opponent, if known.
+    """
+    if most is None:
+        who, wins_text, points = "best opponent found", f"{wins:.1%}", f"{100 * wins - 50:.2f}"
+    else:
+        who, wins_text = "best opponent", " to ".join(outwards(wins, most))
+        points = " to ".join(text[:-1] for text in outwards(wins - 0.5, most - 0.5))
+    told = f"exploitability {points} percentage points (0 in an equilibrium)"
+    return f"The {who} wins {wins_text} of games against {agent}: {told}."
 
 
 def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:
