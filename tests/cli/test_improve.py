@@ -54,13 +54,15 @@ def test_the_report_is_printed_in_words(run, monkeypatch):
     assert max(map(len, text.splitlines())) <= 80
     text = " ".join(text.split())
     for habit in report["habits"]:
-        words = f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of {habit['of']} choices"
+        words = f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of all {habit['of']} choices"
         _, found, rest = text.partition(words)
         assert found
         assert f"It costs {100 * habit['loss']:.1f} points each time, judged by strategy;" in rest
         times = "1 time" if habit["choices"] == 1 else f"{habit['choices']} times"
         caution = f"Chosen only {times}: this might be chance."
         assert (caution in rest.partition(" would play ")[2][:120]) == habit["is_uncertain"] == (habit["choices"] < 20)
+    assert all(f" {each['first']} to {each['last']} " in text for each in report["trend"])
+    assert "points lost per game" in text
     assert "worst positions, judged by strategy" in text
     for position in report["positions"]:
         assert f"Played: {position['played']}, which wins " in text

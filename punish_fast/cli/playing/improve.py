@@ -55,7 +55,7 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, option, verb
-from punish_fast.cli.frame.report import count, print_report, print_text
+from punish_fast.cli.frame.report import Column, count, print_rows, print_text
 from punish_fast.cli.records.selection import PlayedDatabaseOption, played_database, require_games
 
 # Minimum share of a listed play of the reference player.
@@ -116,8 +116,13 @@ def _latest_user(database: Path) -> str:
 
 def _print_improvement(report: dict[str, Any]) -> None:
     name, reference = report["player"], report["reference"]
-    parts = {name: report[name] for name in ("opponents", "trend", "weeks")}
-    print_report({name: [each | {"loss": _points(each["loss"])} for each in part] for name, part in parts.items()})
+    results: dict[str, Column] = {"won": "{win_rate:.1%}", "points lost per game": "{loss:.1p}"}
+    opponents: dict[str, Column] = {"opponent": lambda each: f"{each['name']}{' (bot)' if each['is_bot'] else ''}"}
+    print_rows(report["opponents"], opponents | {"games": "{games:,}"} | results)
+    print()
+    print_rows(report["trend"], {"games": "{first} to {last}"} | results)
+    print()
+    print_rows(report["weeks"], {"week": "{week}", "choices": "{choices:,}", "points lost per choice": "{loss:.1p}"})
     none = "" if report["habits"] else ": none yet; habits show after some games"
     print(f"\nhabits that cost most, judged by {reference}{none}")
     for number, habit in enumerate(report["habits"], 1):
@@ -141,10 +146,11 @@ def habit_text(habit: dict[str, Any], reference: str) -> str:
     instead = sorted(habit["instead"].items(), key=lambda pair: -pair[1])
     plays = ", ".join(f"{play} {share:.0%}" for play, share in instead if share >= _LEAST_SHARE)
     caution = f" Chosen only {count(habit['choices'], 'time')}: this might be chance." if habit["is_uncertain"] else ""
+    here = f"the {count(habit['choices'], 'position')} where you chose it"
     return (
-        f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of {habit['of']:,} choices, {reference} in "
-        f"{habit['reference_share']:.0%}. It costs {_points(habit['loss'])} points each time, judged by {reference}; "
-        f"the surplus costs {_points(habit['cost'])} per game. In these {habit['choices']:,} positions, {reference} "
+        f"{habit['situation']}: {habit['play']} in {habit['share']:.0%} of all {habit['of']:,} choices, {reference} in "
+        f"{habit['reference_share']:.0%} of them. It costs {_points(habit['loss'])} points each time, judged by "
+        f"{reference}; the surplus costs {_points(habit['cost'])} per game. In {here}, {reference} "
         f"would play {plays}.{caution}"
     )
 
