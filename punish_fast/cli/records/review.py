@@ -71,7 +71,9 @@ def review(options: ReviewOptions) -> None:
     jury, agent, enemy = _jury(options)
     players = [side.report() for side in review_game(jury, game)]
     report = {"game": game.id, "agent": agent, "enemy": enemy, "players": players}
-    options.print(report, _print_report, then=("improve", "--player", players[1]["name"], "--db", options.db))
+    # Suggest advice for the loser, or for the winner if the loser is a bot.
+    learner = next((side.name for side in (game.loser, game.winner) if not side.is_bot), game.loser.name)
+    options.print(report, _print_report, then=("improve", "--player", learner, "--db", options.db))
 
 
 def _jury(options: ReviewOptions) -> tuple[Judge, Path | None, str]:

@@ -5,6 +5,7 @@ import re
 import sqlite3
 import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -245,6 +246,15 @@ def test_both_players_are_judged(run, monkeypatch):
             assert worst["words"] == choice["words"]
             assert worst["words"].startswith(f"{when} {choice['best']} would have won {choice['win_probability']:.1%}")
             assert worst["words"] in text
+
+
+@pytest.mark.usefixtures("reviewing")
+def test_advice_is_for_the_loser_or_for_the_winner_against_a_bot(run, monkeypatch):
+    game = read_game(Path("x.db"), FIRST_ID)
+    assert run(*REVIEW).then == f"punish-fast improve --player {game.loser.name} --db x.db"
+    lost_by_bot = replace(game, loser=replace(game.loser, is_bot=True))
+    monkeypatch.setattr("punish_fast.play.explain.review.read_game", lambda *_: lost_by_bot)
+    assert run(*REVIEW).then == f"punish-fast improve --player {game.winner.name} --db x.db"
 
 
 @pytest.mark.usefixtures("reviewing")
