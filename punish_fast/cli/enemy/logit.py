@@ -14,6 +14,7 @@ JSON keys:
 
 from punish_fast.cli.enemy.choices import StrategyOptions, write_strategy
 from punish_fast.cli.frame.options import verb
+from punish_fast.cli.frame.report import count, say
 
 
 @verb(
@@ -40,7 +41,8 @@ def logit(options: StrategyOptions) -> None:
         fitted = fit_choice_model(space, choices.state, choices.column, choices.game)
     with options.stages.clock("evaluation"):
         policy = choice_model_policy(space, fitted)
-    name, origin = f"{options.whose} choice model", made | {"concentration": fitted.concentration}
+    seen = {"choices": int(fitted.counts.count.sum()), "states": len(fitted.counts.state)}
+    name, origin = f"{options.whose} choice model", made | {"concentration": fitted.concentration} | seen
     report = {
         **write_strategy(output, space, policy, name, origin),
         "games": recorded.n_games,
@@ -52,4 +54,5 @@ def logit(options: StrategyOptions) -> None:
         "states": space.n_states,
         "seconds": options.stages.clock.seconds_in_all(),
     }
-    options.print(report, then=("play", output))
+    say(f"learned from {count(seen['choices'], 'choice')} in {seen['states']:,} of {space.n_states:,} states")
+    options.print(report, then=("solve", "--rules", options.rules, "--enemy", output))

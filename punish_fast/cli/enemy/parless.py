@@ -63,4 +63,4 @@ def parless(options: ParlessOptions) -> None:
         f"{count(counted, 'choice')} in {len(counts.state):,} of {space.n_states:,} states; "
         f"elsewhere, {output.name} plays at random"
     )
-    options.print(report, then=("play", output))
+    options.print(report, then=("solve", "--rules", options.rules, "--enemy", output))

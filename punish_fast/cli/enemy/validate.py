@@ -102,8 +102,14 @@ def validate(options: ValidateOptions) -> None:
         "seconds": options.stages.clock.total(),
     }
     best = min(models, key=lambda name: models[name]["nats"]["mean"])
+    above = {name: mean_by_games(loss - losses[best], game) for name, loss in losses.items() if name != best}
+    # NaN if there are too few games for an interval.
+    equal = [name for name, mean in above.items() if not mean.interval[0] > 0]
     result = f"{best} predicts best: {models[best]['nats']['mean']:.3f} nats per choice."
-    options.print(report, result=result, then=("enemy", "logit", "--db", options.db, "--rules", options.rules))
+    if equal:
+        told = f"the 95% interval of its lead over {' and '.join(equal)} contains 0"
+        result = f"No model is clearly best. {best} has the lowest loss, but {told}. More games would help."
+    options.print(report, result=result, then=("enemy", "logit", *options.given("models")))
 
 
 def _to_json(mean: GameMean) -> dict[str, Any]:

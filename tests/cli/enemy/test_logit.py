@@ -27,11 +27,12 @@ def test_the_file_is_that_of_the_library(run, games, space):
 @pytest.mark.usefixtures("games")
 def test_what_was_done_is_told_and_noted(run):
     done = run("enemy", "logit", "--db", "games.db", *TINY, "--winners", "--until", "1020", "-o", "x.h5")
-    assert (done.code, done.then.startswith("punish-fast play ")) == (0, True)
+    assert (done.code, done.then.startswith("punish-fast solve --rules ")) == (0, True)
     assert re.search(r"^name +champion choice model$", done.out, re.MULTILINE)
     origin = load("x.h5").origin
     assert origin.pop("concentration") > 0
     made = {"method": "logit", "ridge": 5.0, "lapse": 0.01, "folds": 5, "seed": 0}
+    assert f"learned from {origin.pop('choices')} choices in {origin.pop('states')} of " in done.err
     assert origin == made | {"database": "games.db", "winners": True, "until": 1020}
     assert run("solve", *TINY, "--enemy", "x.h5", "-o", "y.h5", "--json").report["error_bound"] < 1e-9
     few = run("enemy", "logit", "--until", "1", "--db", "games.db", *TINY)

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import pytest
 
 from punish_fast.cli.frame.progress import Progress
-from punish_fast.enemies.cross_validation import MODELS
+from punish_fast.enemies.cross_validation import MODELS, GameMean
 
 TINY = ("--rules", "tiny")
 
@@ -39,6 +39,17 @@ def test_players_at_random_are_predicted_best_by_uniform_play(run):
     nats = {row[0][:-1]: float(row[2]) for row in table if row[1:2] == ["nats"]}
     assert list(nats) == ["logit", "parless", "uniform"]
     assert nats["uniform"] == min(nats.values())
+
+
+@pytest.mark.usefixtures("games")
+def test_a_lead_within_its_interval_is_not_announced(run, monkeypatch):
+    words = ("enemy", "validate", "--db", "games.db", *TINY, "--models", "parless,uniform")
+    done = run(*words, "--with-bots")
+    assert "uniform predicts best: " in done.out
+    assert done.then == "punish-fast enemy logit --db games.db --with-bots --rules tiny"
+    monkeypatch.setattr(GameMean, "interval", (-0.1, 0.5))
+    text = " ".join(run(*words).out.split())
+    assert "No model is clearly best. uniform has the lowest loss, but the 95% interval of its lead over" in text
 
 
 @pytest.mark.usefixtures("games")
