@@ -66,7 +66,9 @@ def evaluate(options: GamesEvaluateOptions) -> None:
 
     has_variant = options.game != game.name
     request = EvaluationRequest(options.agents or (), options.games or GAMES, options.seed or 0, has_variant)
-    options.print_stages(game, commands_of(game).evaluate(game, request, options.stages), _print_evaluation)
+    report = commands_of(game).evaluate(game, request, options.stages)
+    agent = next((agent for agent in request.agents if agent.endswith(".h5")), None)
+    options.print_stages(game, report, _print_evaluation, agent=agent)
 
 
 def _print_evaluation(report: dict[str, Any]) -> None:

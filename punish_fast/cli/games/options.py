@@ -47,9 +47,14 @@ class GameOptions(CommonOptions):
         return make_game(name, given, verb)
 
     def print_stages(
-        self, game: Game, report: dict[str, Any], as_text: AsText = print_report, result: str = ""
+        self,
+        game: Game,
+        report: dict[str, Any],
+        as_text: AsText = print_report,
+        result: str = "",
+        agent: str | None = None,
     ) -> None:
-        """Print a report on a game, with the duration of each stage in seconds.
+        """Print a report on a game, with the duration of each stage in seconds. Suggest a game against ``agent``.
 
         JSON keys:
             game (string): Name of the game.
@@ -58,7 +63,7 @@ class GameOptions(CommonOptions):
         """
         report = {"game": game.name, "variant": game.parameters(), **report}
         report |= {"seconds": self.stages.clock.seconds_in_all()}
-        self.print(report, as_text, result=result, then=("games", "play", self.game))
+        self.print(report, as_text, result=result, then=("games", "play", self.game, "--agent", agent))
 
 
 class LearningOptions(GameOptions):

@@ -112,6 +112,9 @@ def train(options: TrainOptions) -> None:
         clock.seconds["games"] = _train(trainer, strength, output, options)
     with time_limit(math.inf):
         save_agent(output, trainer)
+    if options.time is not None and not options.quiet:
+        # The evaluation might exceed the time limit.
+        say(f"{output} contains the agent after {trainer.games:,} games; train it further with --from {output}")
     with clock("evaluate"):
         judged = _evaluated(trainer, strength, progress)
     if options.plot is not None:

@@ -20,6 +20,7 @@ def test_agents_of_files_are_judged(run, monkeypatch):
     run("games", "train", "tapnswap:taps_only=true", "--games", "300", "--quiet")
     done = run("games", "evaluate", "tapnswap:taps_only=true", "tapnswap.h5", "perfect")
     assert (done.code, done.err) == (0, "")
+    assert done.then == "punish-fast games play tapnswap:taps_only=true --agent tapnswap.h5"
     words = [line.split() for line in done.out.splitlines()]
     (header,) = [line for line in words if line[:1] == ["agent"]]
     assert header == ["agent", "as", "first", "as", "second", "losing", "lines", "keeps", "value", "keeps", "choice"]
