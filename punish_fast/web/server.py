@@ -52,6 +52,18 @@ def address_of(listening: socket.socket) -> str:
     return f"http://{_ALL.get(host) or (f'[{host}]' if ':' in host else host)}:{port}"
 
 
+def network_address_of(listening: socket.socket) -> str | None:
+    """Return the URL of a listening socket for other machines, or None if it does not listen on all addresses."""
+    host, port = listening.getsockname()[:2]
+    if host not in _ALL:
+        return None
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        # Connecting a UDP socket selects a local address, but sends no packet.
+        probe.connect(("192.0.2.1", 9))
+        return f"http://{probe.getsockname()[0]}:{port}"
+    return None
+
+
 def proxy_of(text: str) -> list[str]:
     """Parse an address or network for ``--proxy``. For IPv4, also return the IPv4-mapped IPv6 network."""
     try:

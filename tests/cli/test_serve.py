@@ -52,6 +52,7 @@ def answer(report: dict[str, Any], path: str, body: Any = None) -> Any:
 def test_a_server_ends_when_it_is_told_to(folder, number, code):
     with served() as (process, report):
         expected = {"agents": BUILT_INS, "database": "games.db", "writes": False, "token": None}
+        expected |= {"network_address": None}
         assert report == expected | {name: report[name] for name in ("address", "other_games")}
         while not (opponent := answer(report, "/models")[0]["digest"]):
             time.sleep(0.05)
@@ -81,7 +82,7 @@ def test_a_check_opens_everything_and_ends(run):
     assert lines[0].startswith("address http://127.0.0.1:")
     assert "agents random, naive, careful, aggressive" in lines
     assert "tapnswap random-tapnswap, casual-tapnswap, trained-tapnswap, perfect-tapnswap" in lines
-    assert {"database games.db", "writes yes"} <= set(lines)
+    assert {"database games.db", "clients can post games yes"} <= set(lines)
     assert any(re.fullmatch(r"token [\w-]{32}", line) for line in lines)
 
 

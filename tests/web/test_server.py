@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from unittest.mock import Mock
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,7 +10,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from punish_fast.web import server
 from punish_fast.web.limits import client_of
-from punish_fast.web.server import AddressError, address_of, listen, proxy_of
+from punish_fast.web.server import AddressError, address_of, listen, network_address_of, proxy_of
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,14 @@ def test_an_address_is_shown_as_people_type_it(host, shown):
         url = urlsplit(address)
         for opened in (url.hostname, *(["127.0.0.1"] if host == "::" else [])):
             socket.create_connection((opened, url.port), timeout=10).close()
+        network = network_address_of(listening)
+        assert network is None or (host in ("::", "0.0.0.0") and network.endswith(f":{url.port}"))
+
+
+def test_a_machine_without_a_network_has_no_address_for_others(monkeypatch):
+    with listen("0.0.0.0", 0) as listening:
+        monkeypatch.setattr(socket.socket, "connect", Mock(side_effect=OSError))
+        assert network_address_of(listening) is None
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """``punish-fast serve``: run the web server.
 
 JSON keys:
-    address (string): Address of the server.
+    address (string): Address of the server for this machine.
+    network_address (string or null): Address for other machines. Null if the server does not listen on all addresses of
+        this machine, or if this machine has no network.
     agents (list of strings): Names of the opponents at Punish.
     other_games (list of objects): Other games.
         game (string): Name of the game.
@@ -70,7 +72,7 @@ def serve(options: ServeOptions) -> None:
     prints one line with the address when the server is ready.
     """
     require("fastapi", "uvicorn")
-    from punish_fast.web.server import address_of, listen, proxy_of
+    from punish_fast.web.server import address_of, listen, network_address_of, proxy_of
     from punish_fast.web.server import serve as answer
 
     config, token = _config(options)
@@ -81,6 +83,7 @@ def serve(options: ServeOptions) -> None:
         by_game.setdefault(player.game_name, []).append(player.name)
     report = {
         "address": address_of(listening),
+        "network_address": network_address_of(listening),
         "agents": by_game.pop("punish"),
         "other_games": [{"game": game, "agents": agents} for game, agents in by_game.items()],
         "database": config.database,
@@ -182,7 +185,8 @@ def _print_address(options: ServeOptions, report: dict[str, Any]) -> None:
     if options.as_json:
         print(json.dumps(plain(report)))
     else:
-        print_report(plain(report, printable))
+        texts = {"clients can post games" if name == "writes" else name: value for name, value in report.items()}
+        print_report(plain(texts, printable))
         if not options.check:
             print("Press Ctrl-C to stop.")
     sys.stdout.flush()

@@ -88,8 +88,8 @@ def hand_report(judge: Explainer, state: State, is_exact: bool) -> dict[str, Any
         plays (list of objects): Legal plays, the most frequent first.
             action (integer): Action code.
             name (string): Name of the action.
-            probability (number, from 0 to 1): Probability that the reference player chooses the action. Against an
-                unknown opponent, choose with these probabilities.
+            probability (number, from 0 to 1): Probability that the reference player chooses the action. Use these
+                probabilities against an unknown opponent.
             win_probability (number, from 0 to 1): Win probability after the action against the reference player.
             mean_probability (number, from 0 to 1): Mean of `probability` over all possible discard piles.
             mean_win_probability (number, from 0 to 1): Mean of `win_probability` over all possible discard piles.
