@@ -47,12 +47,7 @@ class GameOptions(CommonOptions):
         return make_game(name, given, verb)
 
     def print_stages(
-        self,
-        game: Game,
-        report: dict[str, Any],
-        as_text: AsText = print_report,
-        result: str = "",
-        agent: str | None = None,
+        self, game: Game, report: dict[str, Any], as_text: AsText = print_report, result: str = "", agent: Any = None
     ) -> None:
         """Print a report on a game, with the duration of each stage in seconds. Suggest a game against ``agent``.
 
