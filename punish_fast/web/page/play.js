@@ -193,7 +193,7 @@ export class Seat {
     const undo = document.getElementById("undo");
     if (undo && events.some(({ kind, seat }) => kind === "move" && seat === table.seat)) undo.disabled = false;
     const over = table.is_on || isTouch() || table.friend?.is_here === false ? "" : " Press Enter to play again.";
-    announce(events.map((event) => this.renderer.words(event, events)).filter(Boolean).join(" ") + over);
+    announce(events.map((event) => this.renderer.words(event)).filter(Boolean).join(" ") + over);
     if (table.is_on) this.advise();
     else this.finish(events.at(-1)?.words ?? "The game is over.");
   }
@@ -373,7 +373,7 @@ export function record(log, renderer, events) {
   for (const event of events) {
     const heading = renderer.heading(event);
     if (heading || !log.lastChild) log.append(h("section", {}, heading && h("h3", {}, heading)));
-    const words = renderer.words(event, events);
+    const words = renderer.words(event);
     if (words) log.lastChild.append(h("p", {}, words));
   }
   log.scrollTop = log.scrollHeight;

@@ -6,7 +6,7 @@
  *  advise(coach)            show the coach's advice for this position; null removes it
  *  hint(moves)              show the outcome of each move until the next update, if agents give hints
  *  heading(event)           heading of the log section that an event begins, or null
- *  words(event, events)     text for an event, or null; `events` are all events of the same move
+ *  words(event)             text for an event, or null
  *  keys                     [key, meaning] pairs for the help
  *  legend(rules)            reference shown during a game
  *  Game.isInTurn            true if players take turns and either may begin
@@ -29,10 +29,7 @@ const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind
 const badge = ({ changes }) => changes.length > 0 && h("p", { class: "statuses" }, h("strong", {}, "House rules"), changes.map((change) => h("span", { class: "status" }, change.replace(/^hp\b/, "hearts").replace(/[._=]/g, " "))));
 
 /** Explain the damage of a clash in one sentence. */
-function reasonOf(events) {
-  const { reason } = events.find(({ kind }) => kind === "clash");
-  return `${reason[0].toUpperCase()}${reason.slice(1)}.`;
-}
+const reasonOf = ({ reason }) => `${reason[0].toUpperCase()}${reason.slice(1)}.`;
 
 export class Punish {
   static title = ["A duel of five cards", "You and your opponent each pick a card in secret. Both cards are revealed at the same time and clash. You lose when you have no hearts left."];
@@ -127,9 +124,9 @@ export class Punish {
     return event.kind === "reveal" ? `Breath ${event.breath}` : null;
   }
 
-  words(event, events) {
+  words(event) {
     // The text of the event "reveal" names both cards.
-    return event.kind === "clash" ? reasonOf(events) : event.words;
+    return event.kind === "clash" ? reasonOf(event) : event.words;
   }
 
   press(key) {
@@ -282,7 +279,7 @@ export class Punish {
     if (!this.shown) return "Both players pick a card in secret. Then the cards clash.";
     const said = (kind) => this.shown.filter((event) => event.kind === kind).map((event) => event.words);
     return [
-      h("strong", {}, reasonOf(this.shown)),
+      h("strong", {}, reasonOf(this.shown.find(({ kind }) => kind === "clash"))),
       h("span", { class: "quiet" }, ["damage", "heal", "exhaustion", "reshuffle"].flatMap(said).join(" ")),
     ];
   }

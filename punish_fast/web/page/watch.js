@@ -68,7 +68,7 @@ function sitDown(main, found) {
     if (table.view && (events.length > 0 || table.ended)) renderer.update({ ...table, seat: 0, legal: [], uncovered: null }, events);
     record(log, renderer, events);
     seat.seen = table.n_events;
-    announce(events.map((event) => renderer.words(event, events)).filter(Boolean).join(" "));
+    announce(events.map((event) => renderer.words(event)).filter(Boolean).join(" "));
     const { ended, is_on: isOn, kept, score, view } = table;
     const key = JSON.stringify([ended, isOn, kept, score, Boolean(view)]);
     if (key === said) return;
