@@ -256,10 +256,16 @@ def _add_advice(routes: APIRouter, registry: PlayerRegistry, tables: OpenSession
         return {"n_events": n_events, **(known or player.hint(view, 0.0))}
 
     @routes.get("/{table}/coach", dependencies=[costs(4)])
-    async def advise(table: TableId) -> dict[str, Any]:
-        """Return each move with its win probability and reason, best first, and the probability of each enemy move."""
+    async def advise(
+        table: TableId,
+        as_opponent: Annotated[bool, Query(description="Whether the enemy plays like your opponent.")] = False,
+    ) -> dict[str, Any]:
+        """Return each move with its win probability and reason, best first, and the probability of each enemy move.
+
+        By default, the enemy plays like the judge of choices, who also judges the finished game.
+        """
         found = tables.find_on(table, is_advised=True)
-        view, player, heat = found.view, of_punish(found.table.player, "advice"), found.table.temperature
-        n_events = len(found.session.events)
-        advice = await workers.answer(lambda: player.advice(view, heat), player.is_coached(heat))
-        return {"n_events": n_events, **advice}
+        view, player, n_events = found.view, of_punish(found.table.player, "advice"), len(found.session.events)
+        judge, heat = (player, found.table.temperature) if as_opponent else (registry.judge(player.rules), None)
+        advice = await workers.answer(lambda: judge.advice(view, heat), judge.is_coached(heat))
+        return {"n_events": n_events, "judge": judge.person, **advice}

@@ -82,9 +82,14 @@ def test_a_choice_has_the_same_number_everywhere(run, say, folder):
         table = open_table(
             client, next(each for each in entries_of(client) if each["name"] == "naive")["digest"], seed="2"
         )
+        advice = {}
         while table["is_on"]:
+            coach = client.get(f"/tables/{table['table']}/coach").json()
+            assert coach["judge"] == "Viktor"
+            advice[table["view"]["state"]] = coach["chances"]
             table = choose(client, table, table["legal"][-1]["action"]).json()
         found = client.get(f"/tables/{table['table']}/costliest").json()
         assert (found["judge"], found["model"]) == ("Viktor", judge)
         worst = found["choice"]
         agrees(client.get(f"/models/{judge}/why/{worst['state']}").json()["actions"], "value")
+        agrees(advice[worst["state"]], "win")

@@ -171,6 +171,12 @@ def test_the_coach_knows_every_move(client, naive):
     wins = [entry["win"] for entry in advice["chances"]]
     assert wins == sorted(wins, reverse=True)
     assert sum(entry["probability"] for entry in advice["expected"]) == pytest.approx(1)
+    # Against another opponent, the same judge advises unless the opponent's strategy is wanted.
+    random = next(entry["digest"] for entry in entries_of(client) if entry["name"] == "random")
+    path = f"/tables/{open_table(client, random)['table']}/coach"
+    asked = [client.get(path, params={"as_opponent": wanted}).json() for wanted in (False, True)]
+    assert [each["judge"] for each in asked] == ["Nina", "Robin"]
+    assert asked[0]["expected"] != asked[1]["expected"]
 
 
 def test_a_chosen_seed_repeats_deals_alone_and_the_game_is_practice(client):

@@ -47,6 +47,7 @@ export class Seat {
   constructor(main, models) {
     this.main = main;
     this.models = models;
+    this.asOpponent = false; // true if the coach assumes the opponent's own strategy, instead of the judge's
     this.listener = (event) => this.onKey(event);
     document.addEventListener("keydown", this.listener);
   }
@@ -250,10 +251,17 @@ export class Seat {
     }
     if (!this.coach.firstChild) this.coach.replaceChildren(h("p", { class: "quiet small" }, "The coach is thinking …"));
     try {
-      const coach = await get(`/tables/${table}/coach`);
-      if (!this.isAt(table) || this.table.n_events !== n || !recall("coach", false)) return;
+      const asOpponent = this.asOpponent;
+      const coach = await get(`/tables/${table}/coach`, { as_opponent: asOpponent });
+      if (!this.isAt(table) || this.table.n_events !== n || this.asOpponent !== asOpponent || !recall("coach", false)) return;
       this.renderer.advise(coach);
-      this.coach.replaceChildren(...advice(coach, this.table.names[1]).filter(Boolean));
+      const isOther = coach.judge !== names[1] && !asOpponent;
+      const swap = () => {
+        this.asOpponent = !asOpponent;
+        return this.advise();
+      };
+      const choose = h("button", { type: "button", class: "plain", onclick: swap }, isOther ? `Use how ${names[1]} really plays` : "Back to the usual judge");
+      this.coach.replaceChildren(...advice(coach, names[1], isOther && coach.judge), isOther || asOpponent ? choose : "");
     } catch (error) {
       if (this.isAt(table)) this.coach.replaceChildren(h("p", { class: "quiet small" }, error.message));
     }
@@ -388,8 +396,8 @@ function compared({ action, name, best, best_action: better }) {
 // Return no paragraphs for games without a guide.
 const guide = (table) => get(`/tables/${table}/guide`).then(({ paragraphs }) => paragraphs, () => []);
 
-/** The coach's advice as bar charts. */
-function advice(coach, enemy) {
+/** The coach's advice as bar charts. `judge` is the player whose strategy it assumes for the enemy, or false for the enemy's own. */
+function advice(coach, enemy, judge) {
   const why = h("p", { class: "why small", "aria-live": "polite" }, isTouch() ? "Tap a move to see why." : "Click a move to see why.");
   const named = ({ name, why: words }) => (words ? h("button", { type: "button", class: "plain", onclick: () => why.replaceChildren(words) }, name) : name);
   const bars = (entries, key, css) =>
@@ -399,11 +407,11 @@ function advice(coach, enemy) {
       h("span", { class: "number" }, percent(entry[key])),
     ]);
   return [
-    h("h3", {}, `Your chance of winning against ${enemy} with each move`),
+    h("h3", {}, judge ? `Your chance of winning with each move, if ${enemy} played like ${judge}` : `Your chance of winning against ${enemy} with each move`),
     h("div", { class: "advice" }, bars(coach.chances, "win", "bar")),
-    coach.chances.length > 1 && why,
-    h("h3", {}, `What ${enemy} may do`),
+    coach.chances.length > 1 ? why : "",
+    h("h3", {}, judge ? `What ${judge} may do as ${enemy}` : `What ${enemy} may do`),
     h("div", { class: "advice" }, bars(coach.expected.slice(0, 6), "probability", "bar second")),
-    h("p", { class: "quiet small" }, `Assuming that you play optimally from here on. The coach knows how ${enemy} plays, but sees no hidden cards.`),
+    h("p", { class: "quiet small" }, `Assuming that you play optimally from here on. The coach knows how ${judge || enemy} plays, but sees no hidden cards.${judge ? ` ${judge} judges all choices here, also at the end of the game.` : ""}`),
   ];
 }
