@@ -1,4 +1,4 @@
-/** Show the page selected by the hash of the address: #/play, #/learn, #/friend/{invitation}, #/watch/{table}, #/explore/{digest}/{state},
+/** Show the page selected by the hash of the address: #/play/{table}, #/learn, #/friend/{invitation}, #/watch/{table}, #/explore/{digest}/{state},
  * #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/hand/{cards}/{discard pile}/{details}, #/rules/{copies}/{damage}, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";

@@ -21,17 +21,21 @@ const PATIENCE = 300;
 // skip the result.
 const QUIET = 300;
 
-export async function show(main, _rest, isCurrent) {
+// Address of the page. The end of a game against agents has an address of its own, to which "back" returns.
+const addressOf = (table) => (table && !table.is_on ? `#/play/${table.table}` : "#/play");
+
+export async function show(main, [ended], isCurrent) {
   const models = await opponents();
   if (!isCurrent()) return null;
-  const known = recall(SEAT, null);
+  const known = ended ?? recall(SEAT, null);
   let lost = null;
   const table = known && (await get(`/tables/${known}`).catch((error) => nothingIfGone((lost = error))));
   if (!isCurrent()) return null;
+  if (ended && !table) return void location.replace("#/play");
   // Games with friends have their own page.
   if (table?.is_on && table.friend) return void location.replace(`#/friend/${table.friend.invitation}`);
   const seat = new Seat(main, models);
-  if (table?.is_on) seat.sitDown(table);
+  if (table && (table.is_on || !table.friend)) seat.sitDown(table);
   else seat.welcome();
   if (lost) complain(lost);
   return () => seat.leave();
@@ -68,6 +72,7 @@ export class Seat {
     this.table = null;
     this.isBusy = false;
     keep(SEAT, null);
+    history.replaceState(null, "", addressOf(null));
     if (!this.models.length) throw new Error("This server has no opponent. Start it with one: punish-fast serve veteran");
     // Opponents under house rules are chosen on the page of these rules.
     const offered = this.models.filter(({ is_house: isHouse }) => !isHouse);
@@ -92,7 +97,7 @@ export class Seat {
   }
 
   sitDown(table) {
-    keep(SEAT, table.table);
+    if (table.is_on) keep(SEAT, table.table);
     this.seen = 0;
     this.isBusy = false;
     const board = h("div", { class: "board" });
@@ -189,6 +194,7 @@ export class Seat {
     const events = table.events.filter(({ n }) => n >= this.seen);
     this.table = table;
     this.seen = table.n_events;
+    if (!table.friend) history.replaceState(null, "", addressOf(table));
     this.renderer.update(table, events);
     record(this.log, this.renderer, events);
     const undo = document.getElementById("undo");
@@ -243,7 +249,7 @@ export class Seat {
   }
 
   async advise() {
-    const { table, n_events: n, is_on: isOn } = this.table;
+    const { table, n_events: n, is_on: isOn, names } = this.table;
     this.renderer.advise(null);
     if (!recall("coach", false) || !isOn || !this.offers("coaches", this.table)) {
       this.coach.replaceChildren();
