@@ -23,6 +23,7 @@ def test_each_day_has_its_puzzle():
     assert [puzzle_of(day)[0] for day in days] == list(range(1, len(days) + 1))
     assert len({puzzle_of(day)[1].state for day in days}) == len(days) > 4 * 365
     assert puzzle_of(days[-1] + timedelta(days=1)) == puzzle_of(days[0])
+    assert np.mean([puzzle_of(day)[2] for day in days]) == pytest.approx(0.23, abs=0.005)
     breaths = Counter(puzzle_of(day)[1].state.breath for day in days)
     assert sorted(breaths) == [1, 2, 3, 4]
     assert min(breaths.values()) > 300

@@ -207,6 +207,34 @@ def test_a_game_is_played_by_keys_and_kept_and_played_again(visit, database):
     assert "wins!" not in breath_of(page)
 
 
+def test_the_end_of_a_game_is_there_again_with_the_reason_of_each_clash(visit):
+    page = sit_down(visit(), "Zoe")
+    for _ in range(20):
+        reasons: list[str] = []
+        while not page.locator(".ending").is_visible():
+            log = breath_of(page)
+            by_keys(page, len(reasons))
+            after(page, log)
+            reasons.append(page.locator(".result strong").inner_text())
+        if len(set(reasons)) > 1:
+            break
+        page.keyboard.press("n")
+        page.wait_for_selector(".controls")
+    log, moment = breath_of(page), page.locator(".costliest").inner_text()
+    # All events now arrive at once.
+    page.reload()
+    page.wait_for_selector(".ending:visible")
+    assert breath_of(page) == log
+    assert [line for line in log.splitlines() if line in reasons] == reasons
+    page.get_by_role("link", name="Review this game").click()
+    page.wait_for_selector(".timeline")
+    page.go_back()
+    page.locator(".costliest > .quiet").wait_for()
+    assert (breath_of(page), page.locator(".costliest").inner_text()) == (log, moment)
+    page.get_by_role("link", name="Play", exact=True).click()
+    page.wait_for_selector(".start")
+
+
 def meet(host: Visit, guest: Visit) -> tuple[Page, Page]:
     """Let two people, Ann and Bert, sit down at a table by a link."""
     ann = host.go("#/friend", ".seat-form")
@@ -769,11 +797,15 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
         route.fulfill(json=rating if body else found)
 
     def solve(day: str, right: bool) -> str:
-        found = practice | {"day": day, "number": 7, "rating": rating}
+        found = practice | {"day": day, "number": 7, "rating": rating, "solved": 0.25}
         each.page.unroute_all()
         each.page.route(re.compile(r"/puzzle(\?|$)"), lambda route: answer(route, found))
         page = each.go(f"?{day}{right}#/puzzle", ".practice .hand")
-        assert page.locator("h1").inner_text() == "Puzzle 7"
+        assert page.locator(".title").inner_text().startswith("Puzzle 7")
+        assert "about 75% of players choose badly here" in page.locator(".title").inner_text()
+        if page.locator("p.verdict").count():
+            # The first answer of this day is shown again.
+            return page.locator(".score").inner_text()
         (question,) = practice["positions"]
         best, worst = (choose(question["actions"], key=lambda action: action["value"]) for choose in (max, min))
         action = (best if right else worst)["action"]
@@ -781,12 +813,16 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
             page.keyboard.press("f")
         page.keyboard.press(CARDS[action // 10 - 1][0])
         page.keyboard.press("Enter")
-        page.get_by_text("The next puzzle appears at midnight UTC.").wait_for()
+        page.get_by_text(
+            re.compile(r"Your first answer counts\. The next puzzle appears at midnight UTC, in \d+ (h|min)\.")
+        ).wait_for()
         return page.locator(".score").inner_text()
 
     assert solve("2026-12-01", True) == solve("2026-12-01", False) == "Your streak: 1 day."
     assert solve("2026-12-02", True) == solve("2026-12-01", True) == "Your streak: 2 days."
-    assert solve("2026-12-03", False) == ""
+    none = "Your streak: 0 days. Each successive day with a right first answer adds one."
+    assert solve("2026-12-03", False) == none == solve("2026-12-03", True)
+    assert each.page.locator("p.verdict.bad").count() == 1
     assert solve("2026-12-04", True) == solve("2026-12-06", True) == "Your streak: 1 day."
     # Each first answer of a day is sent once.
     assert [each for each in sent if each] == [("you", f"2026-12-0{day}") for day in (1, 2, 3, 4, 6)]

@@ -275,14 +275,15 @@ class PunishPlayer(Player, ServedPlayer):
         return {"judge": self.person, "model": self.digest, **report}
 
     def puzzle(self, day: date) -> dict[str, Any]:
-        """Return the puzzle of a day as a JSON-like object with ``day``, ``number``, ``rules`` and ``positions``.
+        """Return the puzzle of a day as a JSON-like object.
 
-        Raise `NoAnswerError` under other than the standard rules.
+        The keys are ``day``, ``number``, ``solved`` (probability that a typical user solves it), ``rules`` and
+        ``positions``. Raise `NoAnswerError` under other than the standard rules.
         """
         if self.rules != RULES:
             raise NoAnswerError("puzzle: exists only under the standard rules; start the server without --rules")
-        number, question = puzzle_of(day)
-        return {"day": day.isoformat(), "number": number, **self._posed(self.explainer, [question])}
+        number, question, solved = puzzle_of(day)
+        return {"day": day.isoformat(), "number": number, "solved": solved, **self._posed(self.explainer, [question])}
 
     def improve(self, choices: Choices, results: Results, name: str) -> dict[str, Any]:
         """Return the `improvement` report on a user, plus the worst positions as practice questions."""

@@ -35,11 +35,15 @@ def ratings() -> dict[int, int]:
     return {int(code): int(rating) for code, rating in map(str.split, lines)}
 
 
-def puzzle_of(day: date) -> tuple[int, Question]:
-    """Return the number of a day's puzzle, from 1, and its position. After the last puzzle, the first one follows."""
-    codes = list(ratings())
-    number = (day.toordinal() - _FIRST_DAY) % len(codes)
-    return number + 1, Question(from_decimal(layout_of(RULES), codes[number]), stake=0.0)
+def puzzle_of(day: date) -> tuple[int, Question, float]:
+    """Return the number of a day's puzzle, from 1, its position, and the probability that a typical user solves it.
+
+    After the last puzzle, the first one follows. A typical user has rating 0.
+    """
+    puzzles = list(ratings().items())
+    number = (day.toordinal() - _FIRST_DAY) % len(puzzles)
+    code, rating = puzzles[number]
+    return number + 1, Question(from_decimal(layout_of(RULES), code), stake=0.0), 1 / (1 + 10 ** (rating / 400))
 
 
 def puzzle_rating(answers: Sequence[tuple[int, bool]]) -> dict[str, float | None]:

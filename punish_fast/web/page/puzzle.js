@@ -1,18 +1,24 @@
 /** Puzzle of the day: one position, the same for everybody on the same day in UTC, and a streak of right answers. */
 
 import { get, judgesHere, post } from "./api.js";
-import { complain, counted, h } from "./dom.js";
+import { complain, counted, h, percent } from "./dom.js";
 import { keep, recall } from "./memory.js";
 import { Quiz } from "./practice.js";
 
 // Name of a user who has not given another.
 const YOU = "you";
-// The last answer. Its day is an ISO date.
+// The last first answer of a day, as an action. Its day is an ISO date.
 const NEVER = { day: null, streak: 0 };
 const DAY = 86_400_000; // milliseconds
 
 /** Return the number of days from one ISO date to another. */
 const daysBetween = (before, after) => (Date.parse(after) - Date.parse(before)) / DAY;
+
+/** Return the time until the next puzzle in words, such as "5 h". */
+function waitingTime() {
+  const minutes = Math.ceil((DAY - (Date.now() % DAY)) / 60_000);
+  return minutes > 90 ? `${Math.round(minutes / 60)} h` : `${minutes} min`;
+}
 
 /** Return the number of successive days with a right answer, up to `today` or the day before it. */
 export function streakOn(today = new Date().toISOString().slice(0, 10)) {
@@ -37,7 +43,15 @@ export async function show(main, _rest, isCurrent) {
 
 class Puzzle extends Quiz {
   constructor(main, judges, found) {
-    super(main, judges, { ...found, title: `Puzzle ${found.number}`, lead: "The puzzle of the day: most players choose badly here." });
+    super(main, judges, { ...found, title: `Puzzle ${found.number}`, lead: `The puzzle of the day: about ${percent(1 - found.solved, 0)} of players choose badly here.` });
+  }
+
+  /** Ask, or show the first answer again. */
+  ask() {
+    super.ask();
+    const { day, action } = recall("puzzle", NEVER);
+    const first = day === this.given.day && this.questions[0].actions.find((each) => each.action === action);
+    if (first) this.answer(first);
   }
 
   get heading() {
@@ -48,7 +62,7 @@ class Puzzle extends Quiz {
   count() {
     const streak = streakOn(this.given.day);
     this.reset.hidden = true;
-    const words = [streak > 0 && `Your streak: ${counted(streak, "day")}.`, ratingWords(this.given.rating)];
+    const words = [`Your streak: ${counted(streak, "day")}.`, streak === 0 && "Each successive day with a right first answer adds one.", ratingWords(this.given.rating)];
     this.scoreLine.textContent = words.filter(Boolean).join(" ");
   }
 
@@ -56,7 +70,7 @@ class Puzzle extends Quiz {
   answered(isRight, _loss, { action }) {
     const { day } = this.given;
     if (recall("puzzle", NEVER).day >= day) return;
-    keep("puzzle", { day, streak: isRight ? streakOn(day) + 1 : 0 });
+    keep("puzzle", { day, streak: isRight ? streakOn(day) + 1 : 0, action });
     this.count();
     const rate = (rating) => {
       this.given.rating = rating;
@@ -67,6 +81,6 @@ class Puzzle extends Quiz {
 
   /** What is shown below the verdict. */
   after(links) {
-    return [h("p", {}, "The next puzzle appears at midnight UTC."), h("div", { class: "row" }, h("a", { class: "button main", href: "#/play" }, "Play a game"), links)];
+    return [h("p", {}, `Your first answer counts. The next puzzle appears at midnight UTC, in ${waitingTime()}.`), h("div", { class: "row" }, h("a", { class: "button main", href: "#/play" }, "Play a game"), links)];
   }
 }
