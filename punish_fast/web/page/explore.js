@@ -61,10 +61,11 @@ class Explorer {
     this.models = models;
     this.form = h("section", { class: "panel stack", "aria-label": "Position" });
     this.words = h("p", { class: "reason", role: "status" });
+    this.links = h("div", { class: "row" });
     this.answer = h("div", { class: "stack" });
     main.replaceChildren(
       title("Explore", "Build a position, and see what each move is worth, what the enemy may hold, and how it may reply."),
-      h("div", { class: "explore" }, this.form, h("div", { class: "stack" }, this.words, this.answer)),
+      h("div", { class: "explore" }, this.form, h("div", { class: "stack" }, this.words, this.links, this.answer)),
     );
   }
 
@@ -141,7 +142,11 @@ class Explorer {
     const paste = (event) => {
       event.preventDefault();
       const typed = code.value.trim().toLowerCase();
-      this.go(/^\d/.test(typed) ? typed : openingOf(rules, ...typed.split(/\s+/)));
+      const [first, pile] = typed.split(/\s+/);
+      if (/^\d/.test(typed)) this.go(typed);
+      // The page of hands answers under the rules of the server, and for all discard piles.
+      else if (this.isStandard) location.hash = pile ? `#/hand/${first}/${pile}` : `#/hand/${first}`;
+      else this.go(openingOf(rules, first, pile));
     };
     this.form.replaceChildren(
       model.field,
@@ -160,8 +165,8 @@ class Explorer {
         h("label", { class: "field" }, h("span", {}, "Code, or a hand such as rrspp"), code),
         h("button", {}, "Go"),
       ),
-      h("div", { class: "row" }, this.isStandard && copyButton(`links/positions/${this.state}`), h("a", { href: `#/explore/${this.digest}/${openingOf(rules)}` }, "Start over")),
     );
+    this.links.replaceChildren(this.isStandard ? copyButton(`links/positions/${this.state}`) : "", h("a", { href: `#/explore/${this.digest}/${openingOf(rules)}` }, "Start over"));
     if (focused) this.form.querySelector(`[data-focus="${focused}"]`)?.focus();
   }
 
@@ -233,14 +238,15 @@ class Explorer {
     const isChance = why.unit === "win";
     const value = (v) => (v === null ? "–" : isChance ? percent(v) : v.toFixed(2));
     const share = (v) => `${(100 * (v - why.worst)) / (why.best - why.worst)}%`;
+    const { person } = this.models.find(({ digest }) => digest === this.digest);
     const best = why.actions.reduce((a, b) => ((b.value ?? b.policy) > (a.value ?? a.policy) ? b : a));
     this.answer.replaceChildren(
       h(
         "section",
         { class: "panel" },
         h("h2", {}, isChance ? "Chance of winning with each move" : "Value of each move"),
-        h("p", { class: "quiet small" }, `Assuming that you continue with the best moves against ${why.against}. ${isChance ? "" : `Values range from ${why.worst} to ${why.best}. `}Open a move to see its result against each enemy card.`),
-        h("div", { class: "moves" }, why.actions.map((each) => move(each, each === best, value, share))),
+        h("p", { class: "quiet small" }, `With this discard pile, assuming that you continue with the best moves against ${why.against}. ${isChance ? "" : `Values range from ${why.worst} to ${why.best}. `}Open a move to see its result against each enemy card.`),
+        h("div", { class: "moves" }, h("div", { class: "heads number quiet small" }, h("span", {}, isChance ? "wins" : "value"), h("span", {}, `${person}: how often`)), why.actions.map((each) => move(each, each === best, value, share))),
       ),
       h(
         "div",
@@ -263,6 +269,7 @@ function move(action, isBest, value, share) {
       actionTag(action.action, action.name),
       h("span", { class: "bar", vars: { share: action.value === null ? "0%" : share(action.value) } }),
       h("span", { class: "number" }, value(action.value)),
+      h("span", { class: "number quiet" }, percent(action.policy, 0)),
       h("span", { class: "verdict" }, isBest ? "best" : ""),
     ),
     h(

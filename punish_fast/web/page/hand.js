@@ -45,7 +45,7 @@ export async function show(main, [hand, discard, more], isCurrent) {
   const form = handForm(hand, discard, details);
   // The last answer must not stay beside a hand that the form refuses.
   form.addEventListener("invalid", () => place.replaceChildren(), true);
-  main.replaceChildren(title("What do I play?", "Type a hand by the initials of its cards: guard, rush, dodge, strike, punish."), h("section", { class: "panel stack" }, form, place));
+  main.replaceChildren(title("What do I play?", "Type a hand by the initials of its cards: guard, rush, dodge, strike, punish."), h("section", { class: "panel stack" }, place, form));
   if (!hand) return;
   place.replaceChildren(h("p", { class: "quiet" }, "Working it out …"));
   try {
@@ -61,7 +61,7 @@ function answer({ words, plays, piles, best, judge, state, model }) {
   const likely = plays.filter(({ probability }) => probability >= LEAST).map(({ name, probability }) => `${name} ${percent(probability, 0)}`);
   const row = ({ action, name, probability, win_probability: win }) => h("tr", { class: isFeint(action) ? "quiet" : null }, h("th", { scope: "row" }, actionTag(action, name)), h("td", { class: "number" }, percent(probability)), h("td", { class: "number" }, percent(win)));
   return [
-    h("p", {}, words, state ? "" : ` Means over all ${piles} possible discard piles.`),
+    h("p", {}, words, state ? " The answer is for this discard pile." : ` Means over all ${piles} possible discard piles.`),
     h("p", { class: "reason" }, `Play ${likely.join(", ")}.`),
     h("p", {}, `Against ${judge}, who plays like this, ${best} wins most: ${percent(wins)}.`),
     h("div", { class: "wide" }, h("table", {}, tableHead(["move", "how often", "wins"], [1, 2]), h("tbody", {}, plays.map(row)))),
