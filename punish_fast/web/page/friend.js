@@ -4,7 +4,7 @@ import { ApiError, GONE, get, modelsThat, pause, post, remove } from "./api.js";
 import { calm, choice, complain, h, title } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
-import { keep, recall } from "./memory.js";
+import { givenName, keep, recall } from "./memory.js";
 import { SEAT, Seat } from "./play.js";
 import { copyButton } from "./share.js";
 import { form } from "./welcome.js";
@@ -48,8 +48,7 @@ function refuse(main, { status }) {
 /** A form with a name and other fields; `send(name)` makes the request that returns a table, which is left unless
  * `isCurrent()` is still true. */
 function nameForm(label, isCurrent, send, ...fields) {
-  const past = recall("name", "you");
-  const name = h("input", { value: past === "you" ? "" : past, maxlength: 60, required: true, autocomplete: "nickname" });
+  const name = h("input", { value: givenName() ?? "", maxlength: 60, required: true, autocomplete: "nickname" });
   const start = async () => {
     try {
       const { table, friend } = await send(name.value.trim());

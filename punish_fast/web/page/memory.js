@@ -1,4 +1,4 @@
-/** Preferences and the practice score, stored in localStorage and never sent to the server. */
+/** Preferences, the user's name and the practice score, stored in localStorage. */
 
 const PREFIX = "punish.";
 
@@ -21,3 +21,21 @@ export function keep(name, value) {
     // Private windows may refuse to store values.
   }
 }
+
+// Earlier versions stored this name for all users who had given none.
+const YOU = "you";
+
+/** Return the name that the user has given, or null. */
+export function givenName() {
+  const name = recall("name", null);
+  return name === YOU ? null : name;
+}
+
+/** Return a random name of this browser, for users who have given none. */
+export function guestName() {
+  if (!recall("guest", null)) keep("guest", `Guest ${100_000 + (crypto.getRandomValues(new Uint32Array(1))[0] % 900_000)}`);
+  return recall("guest", YOU);
+}
+
+/** Return the user's name in the records. */
+export const nameHere = () => givenName() ?? guestName();

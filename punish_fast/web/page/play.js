@@ -6,7 +6,7 @@ import { card, cardOf, restCard } from "./cards.js";
 import { announce, calm, complain, h, isTouch, keyButton, percent } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
-import { keep, recall } from "./memory.js";
+import { guestName, keep, recall } from "./memory.js";
 import { outcome } from "./open_game.js";
 import { copyButton } from "./share.js";
 import { lastChoice, opponents, welcome } from "./welcome.js";
@@ -191,6 +191,8 @@ export class Seat {
 
   /** Show a table from the server: draw it, log its new events, and announce them. */
   take(table) {
+    // Guests need no name at their own table.
+    if (table.names[0] === guestName()) table.names[0] = "you";
     const events = table.events.filter(({ n }) => n >= this.seen);
     this.table = table;
     this.seen = table.n_events;

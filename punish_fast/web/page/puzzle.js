@@ -2,11 +2,9 @@
 
 import { get, judgesHere, post } from "./api.js";
 import { complain, counted, h, percent } from "./dom.js";
-import { keep, recall } from "./memory.js";
+import { keep, nameHere, recall } from "./memory.js";
 import { Quiz } from "./practice.js";
 
-// Name of a user who has not given another.
-const YOU = "you";
 // The last first answer of a day, as an action. Its day is an ISO date.
 const NEVER = { day: null, streak: 0 };
 const DAY = 86_400_000; // milliseconds
@@ -35,7 +33,7 @@ export function ratingWords({ answers, rating, rating_margin: margin }) {
 export async function show(main, _rest, isCurrent) {
   const judges = await judgesHere(isCurrent);
   if (!isCurrent()) return null;
-  const found = await get("/puzzle", { model: judges[0].digest, player: recall("name", YOU) });
+  const found = await get("/puzzle", { model: judges[0].digest, player: nameHere() });
   if (!isCurrent()) return null;
   const quiz = new Puzzle(main, judges.slice(0, 1), found);
   return () => quiz.leave();
@@ -76,7 +74,7 @@ class Puzzle extends Quiz {
       this.given.rating = rating;
       this.count();
     };
-    post("/puzzle", { name: recall("name", YOU), day, action }).then(rate, complain);
+    post("/puzzle", { name: nameHere(), day, action }).then(rate, complain);
   }
 
   /** What is shown below the verdict. */

@@ -5,7 +5,7 @@ import { choice, complain, h, svg, title, unseen } from "./dom.js";
 import { face } from "./faces.js";
 import { GAMES, rendererOf } from "./games.js";
 import { handForm } from "./hand.js";
-import { keep, recall } from "./memory.js";
+import { givenName, guestName, keep, nameHere, recall } from "./memory.js";
 import { streakOn } from "./puzzle.js";
 
 const PUNISH = "punish";
@@ -40,7 +40,7 @@ function lastOpponent() {
 export function lastChoice() {
   const { digest, temperature, game, seed } = lastOpponent();
   const second = isInTurn(game) && recall("begins", YOU) !== YOU;
-  return { opponent: digest, temperature: temperature ? Number(temperature) : null, name: recall("name", YOU), game, second, seed: seed || null };
+  return { opponent: digest, temperature: temperature ? Number(temperature) : null, name: nameHere(), game, second, seed: seed || null };
 }
 
 /** Wait until the server has opened an agent, and enter its digest. Return null if the user has left the start page. */
@@ -108,7 +108,7 @@ function duelForm(duel, start) {
       face(model.name),
       h("span", { class: "stack small" }, h("span", { class: "opponent-name" }, `${model.person} `, model.level && h("span", { class: "status" }, model.level)), [model.about ?? "an agent from a file", model.strength].filter(Boolean).map((text) => h("span", { class: "quiet" }, `${text[0].toUpperCase()}${text.slice(1)}.`))),
     );
-  const name = h("input", { value: recall("name", YOU), maxlength: 60, required: true, autocomplete: "nickname", onchange: () => keep("name", name.value.trim() || YOU) });
+  const name = h("input", { value: givenName() ?? "", placeholder: guestName(), maxlength: 60, autocomplete: "nickname", onchange: () => keep("name", name.value.trim() || null) });
   const choices = h("fieldset", { class: "opponents" }, h("legend", { class: "sr" }, "Your opponent"), people.map(person));
   pick(wanted);
   return h(

@@ -3,7 +3,7 @@
 import { get, judgesHere } from "./api.js";
 import { weekly } from "./chart.js";
 import { breakable, choice, counted, h, percent, tableHead, title } from "./dom.js";
-import { recall } from "./memory.js";
+import { nameHere } from "./memory.js";
 import { Quiz, gameLink, mistake, points } from "./practice.js";
 import { ratingWords } from "./puzzle.js";
 
@@ -15,7 +15,7 @@ const panel = (heading, ...parts) => h("section", { class: "panel stack" }, h("h
 export async function show(main, [wanted], isCurrent) {
   const judges = await judgesHere(isCurrent);
   const people = (await get("/players")).filter((player) => !player.is_bot).map(({ name }) => name);
-  const name = wanted ?? people.find((each) => each === recall("name", "you"));
+  const name = wanted ?? people.find((each) => each === nameHere());
   if (name && !people.includes(name)) throw new Error(`There are no games of ${name.slice(0, 40)}.`);
   const answer = name && (await get("/improve", { model: judges[0].digest, player: name }));
   const found = answer && { ...answer, judge: judges[0].digest, reference: judges[0].person };
@@ -27,7 +27,7 @@ export async function show(main, [wanted], isCurrent) {
     main.prepend(h("div", { class: "row back-row" }, h("a", { href: location.hash, onclick: () => dispatchEvent(new Event("hashchange")) }, "← Back to You")));
   };
   const who = choice("Player", [...(name ? [] : [["", "choose a player"]]), ...people.map((each) => [each, each])], name ?? "", (each) => (location.hash = `#/you/${encodeURIComponent(each)}`));
-  const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against the judge; ${found.reference} would lose ${points(found.reference_loss)} points per game in these positions.` : "No games of yours yet. Finish one on the Play page, and come back.";
+  const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against the judge; ${found.reference} would lose ${points(found.reference_loss)} points per game in these positions.` : `No games of yours yet. Finish one on the Play page${people.length ? ", or choose your name" : ", and come back"}.`;
   const isChoice = people.length > Number(Boolean(name));
   main.replaceChildren(title("You", lead), h("div", { class: "stack" }, isChoice && h("div", { class: "row" }, who.field), found && report(found, practice)));
   return () => quiz?.leave();
