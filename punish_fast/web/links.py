@@ -62,9 +62,9 @@ def link_routes(database: GameDatabase, names: Collection[str], workers: Workers
 
     @routes.get("/links/positions/{code}", response_class=HTMLResponse)
     async def position_link(code: StateCode, request: Request) -> str:
-        """Return a document that opens a position on the page, with tags for a preview."""
+        """Return a document that opens a position on the page as a question, with tags for a preview."""
         words = presentation.state(from_decimal(layout, int(code)))["words"]
-        return _document(request, names, "Punish: what do you play?", words, code, f"explore//{code}")
+        return _document(request, names, "Punish: what do you play?", words, code, f"position/{code}")
 
     @routes.get("/links/games/{game}", response_class=HTMLResponse)
     async def game_link(game: GameId, request: Request) -> str:

@@ -52,7 +52,7 @@ def test_a_link_of_a_game_names_the_players_and_opens_the_review(client):
 def test_a_link_of_a_position_describes_it(client):
     tags, opened = tags_of(client.get(f"/links/positions/{CODE}"))
     assert tags["og:description"].startswith("Breath 1 of 2: you have 2 hearts")
-    assert opened == f"../../#/explore//{CODE}"
+    assert opened == f"../../#/position/{CODE}"
     assert client.get("/links/positions/100099200220000010").status_code == 422
 
 

@@ -1,5 +1,5 @@
 /** Show the page selected by the hash of the address: #/play/{table}, #/learn, #/friend/{invitation}, #/watch/{table}, #/explore/{digest}/{state},
- * #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/hand/{cards}/{discard pile}/{details}, #/rules/{copies}/{damage}, #/you/{player} or #/dashboard. */
+ * #/position/{state}, #/review/{game}/{judge}/{state}, #/practice, #/puzzle, #/hand/{cards}/{discard pile}/{details}, #/rules/{copies}/{damage}, #/you/{player} or #/dashboard. */
 
 import { calm, complain, h } from "./dom.js";
 import { tune } from "./sound.js";
@@ -10,6 +10,7 @@ import * as friend from "./friend.js";
 import * as hand from "./hand.js";
 import * as learn from "./learn.js";
 import * as play from "./play.js";
+import * as position from "./position.js";
 import * as practice from "./practice.js";
 import * as puzzle from "./puzzle.js";
 import * as review from "./review.js";
@@ -17,7 +18,7 @@ import * as rules from "./rules.js";
 import * as watch from "./watch.js";
 import * as you from "./you.js";
 
-const PAGES = { play, learn, friend, hand, explore, review, rules, practice, puzzle, watch, you, dashboard };
+const PAGES = { play, learn, friend, hand, explore, review, rules, position, practice, puzzle, watch, you, dashboard };
 
 const main = document.getElementById("main");
 // Function to call when the user leaves the current page, and number of the current visit, by which late responses are
