@@ -134,10 +134,11 @@ class GameDatabase:
         return self._once(("plot", name), lambda: drawn("plot.svg", draw_into))
 
     def choices(self, player: str | None = None) -> Choices | None:
-        """Return all recorded choices, or only one player's. Return None if no choice is recorded."""
+        """Return the recorded choices of a player, or of all users. Return None if there are none."""
         if not self._is_there():
             return None
-        found = self._once("choices", lambda: read_choices(self._path, humans_only=False))
+        is_any = player is None
+        found = self._once(("choices", is_any), lambda: read_choices(self._path, humans_only=False, with_bots=is_any))
         found = found if player is None else found.of_player(player)
         return found if len(found) else None
 

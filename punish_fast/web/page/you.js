@@ -29,30 +29,38 @@ export async function show(main, [wanted], isCurrent) {
   const who = choice("Player", [...(name ? [] : [["", "choose a player"]]), ...people.map((each) => [each, each])], name ?? "", (each) => (location.hash = `#/you/${encodeURIComponent(each)}`));
   const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against the judge; ${found.reference} would lose ${points(found.reference_loss)} points per game in these positions.` : `No games of yours yet. Finish one on the Play page${people.length ? ", or choose your name" : ", and come back"}.`;
   const isChoice = people.length > Number(Boolean(name));
-  main.replaceChildren(title("You", lead), h("div", { class: "stack" }, isChoice && h("div", { class: "row" }, who.field), found && report(found, practice)));
+  main.replaceChildren(title("You", lead), h("div", { class: "stack" }, isChoice && h("div", { class: "row" }, who.field), found && report(found, name, practice)));
   return () => quiz?.leave();
 }
 
 const results = ({ games, win_rate: won, loss, reference, rating, rating_margin: margin, puzzles }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game, judged by ${reference}.${rating === null ? "" : ` Rating: ${Math.round(rating)} ± ${Math.round(margin)} (0 is the mean of all players here).`} ${puzzles.rating === null ? "" : `${ratingWords(puzzles).replace("Rating", "For puzzles")} Here, 0 is a typical player.`}`;
 
-function report(found, practice) {
+function report(found, name, practice) {
   const { judge, reference, habits, opponents, trend, weeks, positions } = found;
   const lost = `points lost per game, judged by ${reference}`;
   const plays = ({ instead }) => Object.entries(instead).filter(([, share]) => share >= LEAST_SHARE).sort((a, b) => b[1] - a[1]).map(([play, share]) => `${play} ${percent(share, 0)}`).join(", ");
   const habit = (each) =>
-    h("li", {}, h("strong", {}, `${each.situation}: ${each.play} `), `in ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time, judged by ${reference}; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.is_uncertain && `Chosen only ${counted(each.choices, "time")}: this might be chance. `, each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practice(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practice this"));
+    h("li", {}, h("p", {}, `${habitWords(each, name, reference)} `, practiceLink(each)), h("details", {}, h("summary", {}, "More"), `In ${percent(each.share, 0)} of ${each.of} choices, ${reference} in ${percent(each.reference_share, 0)}. It costs ${points(each.loss)} points each time, judged by ${reference}; the surplus costs ${points(each.cost)} per game. In these ${each.choices} positions, ${reference} would play ${plays(each)}. `, each.is_uncertain && `Chosen only ${counted(each.choices, "time")}: this might be chance.`));
+  const practiceLink = (each) => each.positions.length > 0 && h("button", { type: "button", class: "plain", onclick: () => practice(each.positions, `Where ${each.play} cost you most: ${each.situation}.`) }, "Practice this");
   const position = (each) => mistake(each, each.played, "Played:", reference, gameLink(each.game, judge, each.state));
   return [
+    panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
+    weeks.length > 0 && panel("Week by week", weekly(weeks, weeksLabel(weeks), `Points of win probability lost per choice in each week, judged by ${reference}, and number of choices n.`)),
+    positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practice(positions, "Your costliest choices.") }, "Practice these positions"))),
     h(
       "div",
       { class: "halves" },
       panel("Opponents", table(["opponent", "games", "won", lost], opponents.map((each) => [each.person, each.games, each]))),
       panel("Trend", table(["games", "won", lost], trend.map((each) => [`${each.first}–${each.last}`, each]))),
     ),
-    weeks.length > 0 && panel("Week by week", weekly(weeks, weeksLabel(weeks), `Points of win probability lost per choice in each week, judged by ${reference}, and number of choices n.`)),
-    panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
-    positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practice(positions, "Your costliest choices.") }, "Practice these positions"))),
   ];
+}
+
+/** Describe a habit of a player in one sentence. */
+function habitWords({ situation, play, share, reference_share: usual }, name, reference) {
+  const where = situation === "always" ? "In general" : `${/^the /.test(situation) ? "When" : /^breath/.test(situation) ? "In" : "With"} ${situation}`;
+  const [does, who] = name === nameHere() ? [`you ${play}`, "you"] : [`${name} chooses ${play}`, name];
+  return `${where}${situation === "always" ? "," : ""} ${does} too often: ${reference} ${percent(usual, 0)}, ${who} ${percent(share, 0)}.`;
 }
 
 /** The numbers of the chart as a text. */
