@@ -18,10 +18,15 @@ function waitingTime() {
   return minutes > 90 ? `${Math.round(minutes / 60)} h` : `${minutes} min`;
 }
 
-/** Return the number of successive days with a right answer, up to `today` or the day before it. */
-export function streakOn(today = new Date().toISOString().slice(0, 10)) {
+const today = () => new Date().toISOString().slice(0, 10);
+
+/** Return true if the user has answered today's puzzle. */
+export const hasAnswered = () => recall("puzzle", NEVER).day === today();
+
+/** Return the number of successive days with a right answer, up to `now` or the day before it. */
+export function streakOn(now = today()) {
   const { day, streak } = recall("puzzle", NEVER);
-  return daysBetween(day, today) <= 1 ? streak : 0;
+  return daysBetween(day, now) <= 1 ? streak : 0;
 }
 
 /** Describe a player's rating for puzzles, which the server hides until the tenth answer. */

@@ -6,7 +6,7 @@ import { face } from "./faces.js";
 import { GAMES, rendererOf } from "./games.js";
 import { handForm } from "./hand.js";
 import { givenName, guestName, keep, nameHere, recall } from "./memory.js";
-import { streakOn } from "./puzzle.js";
+import { hasAnswered, streakOn } from "./puzzle.js";
 
 const PUNISH = "punish";
 const STANDARD = "tabletop";
@@ -111,12 +111,26 @@ function duelForm(duel, start) {
   const name = h("input", { value: givenName() ?? "", placeholder: guestName(), maxlength: 60, autocomplete: "nickname", onchange: () => keep("name", name.value.trim() || null) });
   const choices = h("fieldset", { class: "opponents" }, h("legend", { class: "sr" }, "Your opponent"), people.map(person));
   pick(wanted);
+  const isFirst = ["name", "puzzle", "practice", "opponent"].every((key) => recall(key, null) === null);
+  const lesson = h("a", { class: isFirst ? "button" : "button large", href: "#/learn" }, "Learn in a minute");
   return h(
     "section",
     { class: "panel start" },
     title(...rendererOf(PUNISH).title),
-    form({ class: "stack" }, () => start(wanted), choices, h("div", { class: "row" }, h("label", { class: "field" }, h("span", {}, "Your name in the records"), name), button, h("a", { class: "button large", href: "#/learn" }, "Learn in a minute"), h("a", { class: "button large", href: "#/friend" }, "Play with a friend"), duel[0].rules === STANDARD && puzzleLink())),
+    h("p", { class: "hello" }, isFirst ? ["New here?", lesson] : greeting(duel[0].rules === STANDARD)),
+    form({ class: "stack" }, () => start(wanted), choices, h("div", { class: "row" }, h("label", { class: "field" }, h("span", {}, "Your name in the records"), name), button, !isFirst && lesson, h("a", { class: "button large", href: "#/friend" }, "Play with a friend"), duel[0].rules === STANDARD && puzzleLink(), h("a", { class: "button large", href: "#/hand" }, "What do I play?"))),
   );
+}
+
+/** What somebody who was here before may do today: the puzzle, the last game and the habits. */
+function greeting(hasPuzzle) {
+  const streak = streakOn();
+  const state = hasAnswered() ? "today's puzzle is answered" : "today's puzzle is open";
+  const more = h("span");
+  const link = ({ game, persons, winner }) => h("a", { href: `#/review/${game}` }, `review your last game against ${persons[Number(winner === nameHere())]}`);
+  const fill = ([last]) => last && more.replaceChildren(link(last), h("a", { href: "#/you" }, "practice your habits"));
+  get("/games", { player: nameHere(), limit: 1 }).then(fill, () => {});
+  return [h("strong", {}, givenName() ? `Hello ${givenName()}:` : "Hello:"), hasPuzzle && [h("a", { href: "#/puzzle" }, state), streak > 0 && h("span", { class: "status" }, `streak ${streak}`)], more];
 }
 
 /** A form that asks what to play with a hand. */
