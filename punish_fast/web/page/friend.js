@@ -6,7 +6,7 @@ import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
 import { givenName, keep, recall } from "./memory.js";
 import { SEAT, Seat } from "./play.js";
-import { copyButton } from "./share.js";
+import { copyButton, isLocal } from "./share.js";
 import { form } from "./welcome.js";
 
 // Without a clock, people have ten minutes for each move.
@@ -98,12 +98,11 @@ class FriendSeat extends Seat {
   /** Show the link until the friend joins. */
   invite(table) {
     const link = h("input", { class: "link", readonly: true, value: location.href, "aria-label": "Link for your friend", onfocus: () => link.select() });
-    const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
     const hint = "This address works on this computer only. For a friend elsewhere, start the server with --host 0.0.0.0 and open the page by the address of this computer.";
     const cancel = h("button", { type: "button", onclick: () => this.stand(table) }, "Cancel");
     const heading = title("Send this link to your friend", "It is for one person: whoever opens it first and gives a name takes the other seat.");
     const wait = h("p", { role: "status" }, "Waiting for your friend …");
-    this.main.replaceChildren(h("section", { class: "panel stack" }, heading, h("div", { class: "row" }, link, copyButton(location.hash, "Copy the link", "main")), isLocal && h("p", { class: "quiet small" }, hint), wait, h("div", { class: "row" }, cancel)));
+    this.main.replaceChildren(h("section", { class: "panel stack" }, heading, h("div", { class: "row" }, link, copyButton(location.hash, "Copy the link", "main")), isLocal() && h("p", { class: "quiet small" }, hint), wait, h("div", { class: "row" }, cancel)));
   }
 
   sitDown(table) {

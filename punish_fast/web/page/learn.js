@@ -19,7 +19,7 @@ const STEPS = [
   { "breath": 3, "hp": [2, 3], "hand": [1, 1, 0, 1, 0], "discard": [1, 1, 1, 2, 2], "cards": 3, "deck": 2, "play": ["strike", "rest"], "reason": "the strike hits the resting player for 2", "text": "You dodged a punish, the strongest card. After a punish, its player must rest in the next breath, so Clara cannot defend herself. Hit her now!" },
   { "breath": 4, "hp": [2, 1], "hand": [1, 1, 0, 0, 0], "discard": [1, 1, 1, 3, 2], "cards": 3, "deck": 2, "play": ["guard", "guard", "dodge"], "reason": "guard and dodge deal nothing", "text": "Two hearts! Clara expects another attack and will guard. Surprise her with a feint, once per measure: throw a card away, and the top card of the deck is played instead." },
   { "breath": 4, "hp": [2, 1], "hand": [0, 1, 0, 0, 0], "discard": [3, 1, 2, 3, 2], "cards": 2, "deck": 1, "text": "You drew a dodge, Clara guarded, nobody is hurt. After four breaths the measure ends: both heal one heart, keep their cards and draw back up to five." },
-  { "breath": 1, "hp": [3, 2], "hand": [1, 1, 1, 1, 1], "discard": [1, 1, 0, 1, 0], "cards": 5, "deck": 2, "text": "Three new cards lie open, and a new measure begins. That is the whole game: count the cards, guess what comes, and hit first. Your turn!" }
+  { "breath": 1, "hp": [3, 2], "hand": [1, 1, 1, 1, 1], "discard": [1, 1, 0, 1, 0], "cards": 5, "deck": 2, "text": "Three new cards lie open, and a new measure begins. If both players fall in the same breath, the lower card wins: rest, guard, rush, dodge, strike, punish. That is the whole game: count the cards, guess what comes, and hit first. Your turn!" }
 ];
 const LAST = STEPS.length - 1;
 
