@@ -671,22 +671,32 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
     page.get_by_role("button", name="Go").click()
     flaw = "The code of a position has 18 digits. A hand has initials of cards, such as rrspp"
     assert page.get_by_label("Code").evaluate("(code) => code.validationMessage").startswith(flaw)
-    # A hand begins a measure. By default, the discard pile is filled.
-    for typed, discard in (("sg", "rush"), (" SG p ", "punish")):
+    # A hand has the same answer as on its own page, for all discard piles or the one that is typed.
+    for typed, route, told in (
+        ("sg", "sg", "Means over all 4"),
+        (" SG p ", "sg/p", "The answer is for this discard pile."),
+    ):
         page.get_by_label("Code").fill(typed)
         page.get_by_role("button", name="Go").click()
-        page.locator(
-            ".reason", has_text=f"hold guard, strike. The enemy has 2 hearts and 2 cards. Discard pile: {discard}."
-        ).wait_for()
-        assert page.locator(".reason.bad").count() == 0
+        page.get_by_text(told).wait_for()
+        assert page.url.endswith(f"#/hand/{route}")
+        assert page.locator(".reason").evaluate(IS_IN_VIEW)
+        page.go_back()
+        page.wait_for_selector("details.move")
     code = str(decimals_of(StateSpace(PRESETS["tiny"]), np.array([100]))[0])
     page.get_by_label("Code").fill(code)
     page.get_by_role("button", name="Go").click()
     page.wait_for_function("(words) => document.querySelector('.reason').innerText !== words", arg=words)
     assert page.url.endswith(f"/{code}")
     each = visit()
-    fresh = each.go(link.removeprefix(f"{each.address}/"), "details.move")
-    assert (fresh.locator(".reason").inner_text(), fresh.url[-18:]) == (words, link[-18:])
+    # A shared position asks first, and answers after a move.
+    fresh = each.go(link.removeprefix(f"{each.address}/"), ".practice .hand")
+    assert (fresh.locator(".answer").count(), fresh.url[-28:]) == (0, f"/position/{link[-18:]}")
+    type_an_answer(fresh)
+    assert each.flaws() == []
+    fresh.get_by_role("link", name="Explore this position").click()
+    fresh.locator("details.move").first.wait_for()
+    assert fresh.locator(".reason").inner_text() == words
 
 
 def test_a_position_is_clicked_together_and_an_impossible_one_refused_in_words(browser, address):
@@ -825,7 +835,11 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
     assert each.page.locator("p.verdict.bad").count() == 1
     assert solve("2026-12-04", True) == solve("2026-12-06", True) == "Your streak: 1 day."
     # Each first answer of a day is sent once.
-    assert [each for each in sent if each] == [("you", f"2026-12-0{day}") for day in (1, 2, 3, 4, 6)]
+    names, days = zip(*filter(None, sent), strict=True)
+    assert days == tuple(f"2026-12-0{day}" for day in (1, 2, 3, 4, 6))
+    # A browser without a name has one of its own.
+    assert len(set(names)) == 1
+    assert re.fullmatch(r"Guest \d{6}", names[0])
     rating |= {"answers": 10, "rating": 123.4, "rating_margin": 200.2}
     solve("2026-12-07", True)
     each.page.get_by_text("Rating: 123 ± 200 (10 puzzles).").wait_for()
@@ -849,6 +863,11 @@ def test_your_worst_positions_are_practiced_at_once(visit, address):
     assert page.locator(".lessons").last.locator("li").count() == len(asked["positions"])
     assert page.get_by_text("Chosen only 3 times: this might be chance.").count() == 1
     assert page.locator(".chart").count() == page.get_by_text(re.compile(r"^n = \d+$")).count() == 1
+    assert page.locator(".lessons p").all_inner_texts() == [
+        f"In breath 1 Ada chooses guard too often: Nina 50%, Ada 75%. {more}".strip() for more in ("Practice this", "")
+    ]
+    for details in page.locator(".lessons details summary").all():
+        details.click()
     # The judge is named beside each number of points.
     named = page.locator(".title p, th, .lessons li", has_text=re.compile("points"))
     assert named.count() == 1 + 2 + 2 + len(asked["positions"])
@@ -865,7 +884,7 @@ def test_your_worst_positions_are_practiced_at_once(visit, address):
     page.get_by_role("link", name="Back to You").click()
     page.wait_for_selector(".lessons")
     page = each.go("#/you", ".title p")
-    page.get_by_text("No games of yours yet.").wait_for()
+    page.get_by_text("No games of yours yet. Finish one on the Play page, or choose your name.").wait_for()
     page.get_by_label("Player").select_option("Ada")
     page.wait_for_selector(".halves table")
 
@@ -1096,6 +1115,22 @@ def test_the_start_page_opens_games_at_once_and_unknown_addresses_lead_to_it(vis
     page.reload()
     page.get_by_role("button", name="Play Tic-tac-toe").click()
     page.wait_for_selector(".squares")
+
+
+@pytest.mark.usefixtures("played")
+def test_a_first_visit_begins_with_the_lesson_and_a_later_one_with_a_greeting(visit):
+    each = visit(size={"width": 390, "height": 664})
+    page = each.go("#/play", ".start")
+    assert page.get_by_role("link", name="Learn in a minute").evaluate(IS_IN_VIEW)
+    name = page.get_by_label("Your name")
+    assert re.fullmatch(r"Guest \d{6}", str(name.get_attribute("placeholder")))
+    name.fill("Ada")
+    name.blur()
+    page.reload()
+    page.get_by_text("Hello Ada:").wait_for()
+    page.get_by_role("link", name="review your last game against Nina").wait_for()
+    page.get_by_role("link", name="practice your habits").wait_for()
+    assert (each.flaws(), each.misplaced()) == ([], [])
 
 
 def test_a_measure_is_learned_by_keys_and_ends_with_a_game(visit):
