@@ -73,6 +73,7 @@ export class Seat {
     this.isBusy = false;
     keep(SEAT, null);
     history.replaceState(null, "", addressOf(null));
+    scrollTo(0, 0);
     if (!this.models.length) throw new Error("This server has no opponent. Start it with one: punish-fast serve veteran");
     // Opponents under house rules are chosen on the page of these rules.
     const offered = this.models.filter(({ is_house: isHouse }) => !isHouse);

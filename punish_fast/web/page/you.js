@@ -45,8 +45,8 @@ function report(found, name, practice) {
   const position = (each) => mistake(each, each.played, "Played:", reference, gameLink(each.game, judge, each.state));
   return [
     panel("Habits that cost most", habits.length ? h("ol", { class: "lessons" }, habits.map(habit)) : h("p", { class: "quiet" }, "None stands out yet.")),
-    weeks.length > 0 && panel("Week by week", weekly(weeks, weeksLabel(weeks), `Points of win probability lost per choice in each week, judged by ${reference}, and number of choices n.`)),
     positions.length > 0 && panel("Worst positions", h("ol", { class: "lessons" }, positions.map(position)), h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => practice(positions, "Your costliest choices.") }, "Practice these positions"))),
+    weeks.length > 0 && panel("Week by week", weekly(weeks, weeksLabel(weeks), `Points of win probability lost per choice in each week, judged by ${reference}, and number of choices n.`)),
     h(
       "div",
       { class: "halves" },
