@@ -220,6 +220,7 @@ def test_the_end_of_a_game_is_there_again_with_the_reason_of_each_clash(visit):
             break
         page.keyboard.press("n")
         page.wait_for_selector(".controls")
+    page.locator(".costliest > .quiet").wait_for()
     log, moment = breath_of(page), page.locator(".costliest").inner_text()
     # All events now arrive at once.
     page.reload()
@@ -813,8 +814,7 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
         page = each.go(f"?{day}{right}#/puzzle", ".practice .hand")
         assert page.locator(".title").inner_text().startswith("Puzzle 7")
         assert "about 75% of players choose badly here" in page.locator(".title").inner_text()
-        if page.locator("p.verdict").count():
-            # The first answer of this day is shown again.
+        if page.locator("p.verdict").count():  # the first answer of this day is shown again
             return page.locator(".score").inner_text()
         (question,) = practice["positions"]
         best, worst = (choose(question["actions"], key=lambda action: action["value"]) for choose in (max, min))
@@ -838,8 +838,7 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
     names, days = zip(*filter(None, sent), strict=True)
     assert days == tuple(f"2026-12-0{day}" for day in (1, 2, 3, 4, 6))
     # A browser without a name has one of its own.
-    assert len(set(names)) == 1
-    assert re.fullmatch(r"Guest \d{6}", names[0])
+    assert re.fullmatch(r"(Guest \d{6} ?)\1{4}", " ".join(names) + " ")
     rating |= {"answers": 10, "rating": 123.4, "rating_margin": 200.2}
     solve("2026-12-07", True)
     each.page.get_by_text("Rating: 123 ± 200 (10 puzzles).").wait_for()
