@@ -261,7 +261,7 @@ export class Seat {
     if (!this.coach.firstChild) this.coach.replaceChildren(h("p", { class: "quiet small" }, "The coach is thinking …"));
     try {
       const asOpponent = this.asOpponent;
-      const coach = await get(`/tables/${table}/coach`, { as_opponent: asOpponent });
+      const coach = await get(`/tables/${table}/coach`, { as_opponent: asOpponent || null });
       if (!this.isAt(table) || this.table.n_events !== n || this.asOpponent !== asOpponent || !recall("coach", false)) return;
       this.renderer.advise(coach);
       const isOther = coach.judge !== names[1] && !asOpponent;

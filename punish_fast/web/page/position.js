@@ -11,7 +11,7 @@ export async function show(main, [state], isCurrent) {
   const [found, { fields: rules }] = await Promise.all([get(`/models/${digest}/why/${state}`), get(`/models/${digest}/meta`)]);
   if (!isCurrent()) return null;
   const best = found.actions.reduce((a, b) => (b.value > a.value ? b : a)).action;
-  const quiz = new Shared(main, judges, { rules, positions: [{ ...found, state, best }], title: "What do you play?", lead: "A position that somebody has shared." });
+  const quiz = new Shared(main, judges, { rules, positions: [{ ...found, state, best, person: "" }], title: "What do you play?", lead: "A position that somebody has shared." });
   return () => quiz.leave();
 }
 
