@@ -292,6 +292,12 @@ def gains(chain: Chain) -> list[Fraction]:
     return expected([(_ZERO, row) for _, row in chain.rows], worth)
 
 
+def biases(chain: Chain, fixed: dict[int, Fraction]) -> list[Fraction]:
+    """Bias of each state, given the bias of one state of each recurrent class. Terminals have the bias 0."""
+    rows = [(reward - gain, row) for (reward, row), gain in zip(chain.rows, gains(chain), strict=True)]
+    return expected(rows, fixed | dict.fromkeys(chain.ends, _ZERO))
+
+
 def reach_probabilities(chain: Chain, goal: set[int], avoid: set[int]) -> list[Fraction]:
     """Probabilities of reaching the goal before a state to avoid."""
     stops = {*goal, *avoid, *chain.ends}

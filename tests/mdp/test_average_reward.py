@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from punish_fast.mdp.chain.stationary import stationary_weights
 from punish_fast.mdp.methods.component_gains import gain_of_chain
 from punish_fast.mdp.methods.gain_iteration import bias_of_best
 from punish_fast.mdp.model.limits import SolverOptions
-from tests.mdp.exact_policies import Chain, class_gain
+from tests.mdp.exact_policies import Chain, Sample, backed_up, biases, class_gain, gains, recurrent
 
 
 @settings(max_examples=15)
@@ -28,18 +29,48 @@ def test_the_bias_solves_the_equation_of_the_policy(sample):
     assert found.bias_residual <= 1e-7 * scale
 
 
+def sample_with_ties(seed):
+    """Random states, often with several recurrent classes of equal gains."""
+    rng = Random(seed)
+    n, ends = rng.randint(2, 6), [1.0] * rng.randint(0, 1)
+
+    def row():
+        first, second = (rng.randrange(n + len(ends)) for _ in range(2))
+        p = rng.choice([0.25, 0.5, 1.0])
+        return float(rng.randint(-2, 2)), [(first, p), (second, 1 - p)]
+
+    return Sample([[row() for _ in range(rng.randint(1, 3))] for _ in range(n)], ends, is_sparse=True)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_no_row_of_the_same_gain_has_a_better_bias(sign):
+    for seed in range(60):
+        sample = sample_with_ties(seed)
+        found = average_reward(sample.mdp, maximize=sign > 0)
+        chain = sample.exact.chain(found.choice.tolist())
+        fixed = {min(members): Fraction(found.bias[min(members)]) for members in recurrent(chain, chain.ends)}
+        gain, bias = gains(chain) + chain.terminals, biases(chain, fixed) + [Fraction(0)] * len(chain.terminals)
+        assert found.bias == pytest.approx([*map(float, bias[: len(found.bias)])], abs=1e-8)
+        for s, rows in enumerate(sample.exact.rows):
+            for reward, row in rows:
+                change = sign * (backed_up((Fraction(0), row), gain) - gain[s])
+                assert change <= 1e-9, seed
+                if change == 0:
+                    assert sign * (backed_up((reward, row), bias) - gain[s] - bias[s]) <= 1e-8, seed
+
+
 @pytest.mark.parametrize(
     ("states", "choice", "gain"),
     [
-        # Staying is first, or last.
+        # Staying is first, or last. Leaving costs more.
         ([[(1.0, {0: 1.0}), (-100.0, {1: 1.0})], [(1.0, {1: 1.0})]], [0, 2], 1),
-        ([[(-100.0, {1: 1.0}), (1.0, {0: 1.0})], [(1.0, {1: 1.0})]], [0, 2], 1),
+        ([[(-100.0, {1: 1.0}), (1.0, {0: 1.0})], [(1.0, {1: 1.0})]], [1, 2], 1),
         ([[(1.0, {0: 1.0}), (-100.0, {1: 1.0})]], [0], 1),
         # Both states of a component have a row that leaves it; the policy must not mix rows of loops that pay less.
         ([[(2.0, {1: 1.0}), (9.0, {2: 1.0})], [(9.0, {2: 1.0}), (0.0, {0: 1.0})], [(1.0, {2: 1.0})]], [0, 2, 4], 1),
-        ([[(2.0, {1: 1.0}), (9.0, {2: 1.0})], [(0.0, {0: 1.0}), (9.0, {2: 1.0})], [(1.0, {2: 1.0})]], [0, 2, 4], 1),
-        # State 0 stays, and state 1 leaves.
-        ([[(1.0, {0: 1.0}), (0.0, {1: 1.0})], [(9.0, {2: 1.0}), (0.0, {0: 1.0})], [(1.0, {2: 1.0})]], [0, 2, 4], 1),
+        ([[(2.0, {1: 1.0}), (9.0, {2: 1.0})], [(0.0, {0: 1.0}), (9.0, {2: 1.0})], [(1.0, {2: 1.0})]], [0, 3, 4], 1),
+        # State 0 could stay, but leaving by state 1 pays more.
+        ([[(1.0, {0: 1.0}), (0.0, {1: 1.0})], [(9.0, {2: 1.0}), (0.0, {0: 1.0})], [(1.0, {2: 1.0})]], [1, 2, 4], 1),
         # A loss in each step is not a tie: 1e-11 is more than 1e-12 of the gain.
         ([[(1 - 1e-11, {0: 1.0}), (0.0, {1: 1.0})], [(1.0, {1: 1.0})]], [1, 2], 1),
         ([[(1 - 1e-11, {0: 1.0}), (1.0, {0: 1.0})]], [1], 1),

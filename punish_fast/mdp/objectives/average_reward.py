@@ -34,8 +34,9 @@ class AverageReward(BoundedValues):
         rows: Rows of the MDP.
         bias: float64 ``[n_states]``, relative values of the policy, in the unit of the rewards. They are 0 in one state
             of each component in which trajectories stay. Values that cannot be computed are infinite or NaN.
-        bias_residual: Bound on the absolute difference between the two sides of the equation for gain and bias. It is
-            infinite if ``bias`` is not finite.
+        bias_residual: Bound on the absolute difference between the two sides of the equation for gain and bias. For an
+            optimal policy, it also bounds by how much a row with a tied gain can exceed the left side. It is infinite
+            if ``bias`` is not finite.
     """
 
     bias: np.ndarray
@@ -66,7 +67,8 @@ def average_reward(
             `SolverLimits`).
 
     Returns:
-        Gain and bias of each state, and an optimal policy.
+        Gain and bias of each state, and an optimal policy. Among rows with tied gains, the policy takes a row with the
+        best bias.
 
     Raises:
         SolveError: If an option is out of range, a value is too large for floating point, no solver reaches the

@@ -12,12 +12,23 @@ component can reach each other, so they have the same maximum gain. ``component_
 
 **Between components.** In the quotient, each component is collapsed into one state (``end_components.py``), and staying
 in a component pays its gain once and ends the episode. Under every policy, all episodes of the quotient end. The
-maximum total reward from a state is its gain [de Alfaro 1997]. If staying and leaving are tied, or differ by less than
-half the width of the bracket, the policy takes the first of these rows, provided that its gain is proved.
+maximum total reward from a state is its gain [de Alfaro 1997].
+
+**Bias.** Many policies can have the maximum gain, for example if every policy ends up in the same states. Policy
+iteration improves the bias by rows whose gains are tied until the second equation holds for their maximum [Howard 1960;
+Puterman 1994, sec. 9.2]. The first policy stays in every component where staying is tied. A better bias never decreases
+the gain, so trajectories stay only in sets of states where the first policy stays, and there the bias remains the same.
+In other states, ``h`` is the maximum total of ``r - g`` on the way to these sets. Rows outside end components cannot be
+repeated forever, so they are optimized together. A row within a component, or one that leaves a set where trajectories
+stay, is taken if it improves the bias by more than the error bounds.
+
+Gains that differ by at most twice the error bound are ties. If the policy then loses more than the tolerance, only
+gains that are equal up to rounding are ties. If the gain is still not proved, the bias is not improved.
 
 **Error bound.** The error bound is the quotient's error bound plus half the width of the widest relevant bracket,
 rounded up. A bracket is irrelevant if the value of leaving its component is at least the bracket's upper bound. If the
-policy takes tied rows, the error bound is at least the proved loss.
+policy takes tied rows, the error bound is at least the proved loss: the width of the brackets where the policy stays,
+plus the expected total of all decreases of the gain in single steps.
 """
 
 from dataclasses import dataclass, replace
@@ -25,18 +36,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.arrays.policy import TIE, best_values
 from punish_fast.mdp.graph.end_components import Quotient, collapsed
-from punish_fast.mdp.graph.row_selection import first_marked, marks_at, restriction, rows_of_states, states_of_rows
+from punish_fast.mdp.graph.qualitative import TransitionGraph
+from punish_fast.mdp.graph.row_selection import marks_at, restriction, states_of_rows
 from punish_fast.mdp.methods.component_gains import Gains
+from punish_fast.mdp.methods.exact_iteration import Double, Rows
 from punish_fast.mdp.methods.layered_sweeps import Layers
 from punish_fast.mdp.methods.totals import Undiscounted
 from punish_fast.mdp.model.limits import DEFAULT_TOLERANCE, SolveError, SolverOptions, quiet
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.solution import Climb, Exact, Payoff
-from punish_fast.mdp.reductions.component_solver import settle_ties
 
 # Maximum number of sweeps for the bias of transient states, in addition to policy iteration.
 _SWEEPS_OF_BIAS = 1000
+# Maximum number of policies whose bias is improved.
+_MOST_POLICIES = 100
 
 
 class Averages(NamedTuple):
@@ -82,67 +97,101 @@ def find_averages(climb: Climb, problem: Averages) -> GainsAndBias:
     settled = (quotient.row[found.choice] < 0)[quotient.number[inside]]
     choice[inside[settled]] = gains.rows[settled]
     found = replace(found, v=found.v[quotient.number], choice=choice, error_bound=bound)
-    between = replace(between, tolerance=tolerance)
-    if (better := _first_of_ties(climb, quotient, gains, found, between)) is not None:
-        return better
-    bias = np.zeros(mdp.n_states)
-    bias[inside[settled]] = gains.bracket.h[settled]
-    result = GainsAndBias(found.v, choice, found.error_bound, 0, bias=bias)
-    return _with_bias(climb, mdp, result, inside[settled], between)
+    return _with_bias(climb, quotient, gains, found, settled, replace(between, tolerance=tolerance))
 
 
-def _first_of_ties(
-    climb: Climb, quotient: Quotient, gains: Gains, found: Exact, limits: SolverOptions
-) -> GainsAndBias | None:
-    """Change the policy to the first of tied rows, whether they stay in a component or leave, if its gain is proved.
+class _Bias(NamedTuple):
+    """A policy and its bias."""
 
-    Return None if the policy is unchanged.
+    choice: np.ndarray  # int64 [n_states]
+    h: np.ndarray  # float64 [n_states], bias
+    settled: np.ndarray  # bool [n_states], states in which ``h`` is given. The policy never leaves these states
+    residual: float = np.inf  # bound on the difference of both sides of the equation, and on the excess of tied rows
+
+
+def _with_bias(
+    climb: Climb, quotient: Quotient, gains: Gains, found: Exact, settled: np.ndarray, limits: SolverOptions
+) -> GainsAndBias:
+    """Improve the bias of a policy by rows with tied gains, and find the bias.
+
+    ``settled``, bool ``[n_states of gains.part]``, marks the components in which the policy stays.
     """
-    mdp, inside, is_staying, q = quotient.original, gains.part.states, quotient.row < 0, found.q
-    values = np.full(mdp.n_rows, -np.inf)
-    # Differences below half the width of a component's bracket count as ties.
-    doubt = np.zeros(len(quotient.first))
-    doubt[states_of_rows(quotient.mdp)[is_staying]] = gains.bracket.half_width
-    values[quotient.row[~is_staying]] = (q + doubt[states_of_rows(quotient.mdp)])[~is_staying]
-    values[gains.rows] = (q[is_staying] + gains.bracket.half_width)[gains.component]
-    earned: Any = []
-
-    def first_tied(tied: np.ndarray) -> np.ndarray:
-        may_stay = marks_at(mdp.n_states, inside[tied[gains.rows]])
-        marked = tied & rows_of_states(mdp, may_stay)
-        marked[found.choice[~may_stay]] = True
-        return first_marked(mdp.state_ptr, marked)
-
-    def evaluate(chain: MDP) -> Exact:
-        inner = quiet(limits, limits.tolerance / 2)
-        earned.append(found := climb(Averages(chain, inner, inner)))
-        return found
-
-    given = replace(found, q=values)
-    best = settle_ties(mdp, given, limits.tolerance, first_tied, evaluate)
-    if best is given:
-        return None
-    own: GainsAndBias = earned[-1]
-    residual = own.bias_residual + float(np.abs(best.v - own.v).max())
-    return replace(own, v=best.v, choice=best.choice, error_bound=best.error_bound, bias_residual=residual)
+    mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
+    values, h, least = np.full(mdp.n_rows, -np.inf), np.zeros(mdp.n_states), np.full(mdp.n_states, np.inf)
+    values[quotient.row[~is_staying]] = found.q[~is_staying]
+    values[gains.rows] = found.q[is_staying][gains.component]
+    h[inside], least[inside] = gains.bracket.h, gains.bracket.lower[gains.component]
+    within = marks_at(mdp.n_rows, quotient.inside)
+    # Ties are first gains that might be equal, then gains that are equal up to rounding, and finally none.
+    for slack in (2 * found.error_bound, TIE * float(np.abs(found.v).max()), -np.inf):
+        tied = values >= found.v[states_of_rows(mdp)] - slack
+        stays, choice = tied[gains.rows] | settled, found.choice.copy()
+        choice[inside[stays]] = gains.rows[stays]
+        start = _Bias(choice, h, marks_at(mdp.n_states, inside[stays]))
+        best = _best_bias(climb, mdp, found, start, tied | within & (slack >= 0), within, limits)
+        loss = found.error_bound
+        if not np.array_equal(best.choice, found.choice):
+            loss = _loss(climb, mdp, found.v, best, least, limits)
+        if loss <= max(limits.tolerance, found.error_bound):
+            break
+    return GainsAndBias(found.v, best.choice, max(found.error_bound, loss), 0, bias=best.h, bias_residual=best.residual)
 
 
-def _with_bias(climb: Climb, mdp: MDP, found: GainsAndBias, settled: np.ndarray, limits: SolverOptions) -> GainsAndBias:
-    """Extend the bias of a policy from the ``settled`` states to all states. Also find the largest residual."""
-    bias, choice = found.bias, found.choice
-    rows = mdp.to_scipy()[choice]
-    is_passing = ~marks_at(mdp.n_states, settled)
-    earned = mdp.reward[choice] - found.v
+def _loss(climb: Climb, mdp: MDP, v: np.ndarray, policy: _Bias, least: np.ndarray, limits: SolverOptions) -> float:
+    """Bound the difference between gains ``v`` and a policy's gains, which are at least ``least`` in settled states."""
+    loss, is_passing = float((v - least)[policy.settled].max(initial=0)), ~policy.settled
     if is_passing.any():
-        # Reaching a settled state pays the bias of that state.
-        reward = np.zeros(mdp.n_rows)
-        reward[choice] = earned + rows[:, : mdp.n_states] @ bias
-        part = restriction(mdp, marks_at(mdp.n_rows, choice[is_passing]), np.zeros(1), reward=reward)
-        scale = max(1.0, float(np.abs(reward).max(initial=0)))
+        v = np.append(v, mdp.terminal_reward)
+        change, error = Rows.of(mdp, np.zeros(mdp.n_rows)).gains(Double(v, np.zeros(len(v))))
+        passed = marks_at(mdp.n_rows, policy.choice[is_passing])
+        part = restriction(mdp, passed, np.zeros(1), reward=np.maximum(error - change, 0))
         try:
-            inner = quiet(limits, DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
-            bias[part.states] = climb(Layers(part.mdp, 1.0, inner)).v
+            further = climb(Layers(part.mdp, 1.0, quiet(limits, limits.tolerance / 2)))
         except SolveError:
-            bias[part.states] = np.nan
-    residual = np.abs(earned + rows[:, : mdp.n_states] @ bias - bias).max(initial=0)
-    return replace(found, bias_residual=float(np.nan_to_num(residual, nan=np.inf)))
+            return np.inf
+        loss += float(further.v.max()) + further.error_bound
+    return float(np.nextafter(loss, np.inf))
+
+
+def _best_bias(
+    climb: Climb, mdp: MDP, found: Exact, start: _Bias, tied: np.ndarray, within: np.ndarray, limits: SolverOptions
+) -> _Bias:
+    """Improve the bias of a policy by ``tied`` rows until no row improves it, and find the bias.
+
+    ``within`` marks the rows of end components. Both masks are bool ``[n_rows]``.
+    """
+    rows, ends, now = Rows.of(mdp, mdp.reward), np.zeros(len(mdp.terminal_reward)), start
+    for n_left in reversed(range(_MOST_POLICIES)):
+        choice, h, settled, _ = now
+        taken, bound, attempts = marks_at(mdp.n_rows, choice), 0.0, ()
+        if not settled.all():
+            # Reaching a settled state pays the bias of that state.
+            reward = mdp.reward - found.v[rows.state] + rows.matrix @ np.append(np.where(settled, h, 0.0), ends)
+            # Rows outside end components cannot be repeated forever. If their rewards are too large, keep the policy.
+            attempts, h = (taken | tied & ~within, taken), np.where(settled, h, np.nan)
+        for allowed in attempts:
+            part = restriction(mdp, allowed & ~settled[rows.state], np.zeros(1), reward=reward)
+            scale = max(1.0, float(np.abs(best_values(part.mdp.state_ptr, part.mdp.reward)).max()))
+            try:
+                solved = climb(Layers(part.mdp, 1.0, quiet(limits, DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)))
+            except SolveError:
+                continue
+            choice = choice.copy()
+            h[part.states], choice[part.states], bound = solved.v, part.rows[solved.choice], solved.error_bound
+            break
+        gain, error = rows.gains(Double(np.append(h, ends), np.zeros(mdp.n_columns)))
+        excess = gain - found.v[rows.state]
+        residual = max((np.abs(excess) + error)[choice].max(), (excess + error)[tied].max(initial=-np.inf))
+        now = _Bias(choice, h, settled, float(np.nan_to_num(residual, nan=np.inf)))
+        least = np.where(tied, excess - error, -np.inf)
+        best = rows.best(least)
+        better = least[best] > (excess + error)[choice] + 2 * (bound + found.error_bound)
+        if not better.any() or limits.is_over or n_left == 0:
+            break
+        choice = np.where(better, best, choice)
+        chain = TransitionGraph(restriction(mdp, marks_at(mdp.n_rows, choice), np.zeros(1)).mdp)
+        settled = settled & ~chain.may_reach(np.append(better, False)).found[:-1]
+        if not chain.may_reach(np.append(settled, True)).found.all():
+            break
+        now = now._replace(choice=choice, settled=settled)
+    return now
