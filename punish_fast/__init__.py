@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from punish_fast.equilibrium.resolving import PublicMeasure, Resolver
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.mdp.conversion.objective_text import NamedProcess
+    from punish_fast.mdp.conversion.umb import export_umb
     from punish_fast.mdp.model.comparison import compare_solutions
     from punish_fast.mdp.model.mdp import MDP, validate
     from punish_fast.mdp.model.solution import Solution
@@ -83,7 +84,8 @@ __all__ += ["PublicMeasure", "PublicPolicy", "PublicStates", "Resolver", "Simula
 __all__ += ["best_response", "bracket", "head_to_head", "likely_public_states", "rank", "round_robin", "simulate"]
 # Files
 __all__ += ["NamedProcess", "NotebookStrategy", "NotebookValues", "SolutionFile", "export_notebook", "export_npz"]
-__all__ += ["export_punish_umb", "import_notebook", "import_umb", "load", "save", "save_policy", "to_frame"]
+__all__ += ["export_punish_umb", "export_umb", "import_notebook", "import_umb", "load", "save", "save_policy"]
+__all__ += ["to_frame"]
 # Errors
 __all__ += ["ArgumentError", "DuelError", "ExtraError", "InformationError", "OutputError", "PlayerError"]
 __all__ += ["PublicStateError", "PunishFastError", "ReadError", "RulesError", "StateError", "StrategyError"]
