@@ -58,8 +58,9 @@ def check_seal(path: Path) -> None:
             found = file.read(SIZE)
         if not found.startswith(SEALED):
             fault = "a database of games, not an .h5 file" if found.startswith(SQLITE) else "not a file"
-            cure = "; export the model as .umb, see docs/mdp.md" if path.suffix.lower() in _MODELS else ""
-            raise ReadError(f"{path}: {fault} of punish-fast{cure}")
+            cure = "commands read .h5 files, and solve also reads .umb files"
+            cure = "export the model as .umb, see docs/mdp.md" if path.suffix.lower() in _MODELS else cure
+            raise ReadError(f"{path}: {fault} of punish-fast; {cure}")
         further = b"".join(line for line in found.splitlines(keepends=True)[3:] if line != b"\n")
         if found != seal_of(path, further):
             raise ReadError(f"{path}: damaged; the checksum does not match")

@@ -45,6 +45,9 @@ def test_the_report_has_all_of_it(run):
 def test_a_model_in_another_format_is_refused_with_the_way_to_solve_it(run, folder):
     (folder / "model.prism").write_text("mdp\n", encoding="utf-8")
     run("solve", "model.prism").failed_with("not a file of punish-fast; export the model as .umb")
+    (folder / "model.npz").write_bytes(b"PK")
+    told = "model.npz: not a file of punish-fast; commands read .h5 files, and solve also reads .umb files"
+    run("solve", "model.npz").failed_with(told)
 
 
 @pytest.mark.usefixtures("model")
