@@ -49,6 +49,7 @@ def test_values_at_the_end_of_the_time_have_a_true_bound(method):
     mdp = sparse_process(2000)
     best, early = solve(mdp, 0.999), solve(mdp, 0.999, method, max_seconds=NO_TIME)
     assert not early.converged
+    assert re.search(r"^Solution\(2,000 states, .*, error bound \S+ above the tolerance 1e-10\)$", repr(early))
     assert early.sweeps == 1
     assert np.abs(early.v - best.v).max() <= early.error_bound + best.error_bound
 

@@ -303,6 +303,7 @@ def test_rewards_need_their_name_and_other_objectives_no_discount(process):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
+        (5, "5 is not allowed; it must be a text: max or min of P with"),
         ("", "'' is not understood; use max or min of P with"),
         ('most P [F "goal"]', "is not understood; use"),
         ("max P", "is not understood; use"),

@@ -136,6 +136,10 @@ def test_policies_and_goals_are_given_by_name(machine):
     [
         (lambda mdp: evaluate(mdp, {"good": "fly"}), "policy: 'fly' in 'good' is not allowed; it must be an action of"),
         (
+            lambda mdp: evaluate(mdp, {"gone": "run"}),
+            "policy: the state 'gone' is not allowed; it must be a state such as 'good'",
+        ),
+        (
             lambda mdp: evaluate(mdp, {"good": "run"}),
             "policy: no action in 'worn' is not allowed; it must be an action of each state",
         ),

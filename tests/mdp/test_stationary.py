@@ -95,7 +95,7 @@ def test_the_start_matters_only_if_there_are_several_classes():
         stationary_distribution(apart, [1.0, 0.0, 1.0])
     assert stationary_distribution(apart, [1.0, 0.0, 1.0], initial=0).p.tolist() == [1, 0]
     assert stationary_distribution(apart, [0.5, 0.5, 1.0]).p.tolist() == [0, 1]
-    for initial in (2, "0", [1.0], [0.5, 0.6], [-1.0, 2.0]):
+    for initial in (2, "0", ([1],), [1.0], [0.5, 0.6], [-1.0, 2.0]):
         with pytest.raises(
             SolveError,
             match=r"^initial: .* is not allowed; it must be a state such as 0, or {state: probability} or 2 ",

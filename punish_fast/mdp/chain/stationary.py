@@ -166,7 +166,8 @@ def _initial_distribution(mdp: MDP, initial: Any) -> np.ndarray:
     """Return the probability of each initial state, float64 ``[n_states]``."""
     n, index = mdp.n_states, mdp.names.index or Names(range(mdp.n_states)).index
     allowed = f"a state such as {shown(mdp.names.state(0))}, or {{state: probability}} or {n} numbers that add up to 1"
-    is_state = isinstance(initial, Hashable) and (initial in index or not isinstance(initial, tuple))
+    # A tuple may contain lists, so it might have no hash.
+    is_state = isinstance(initial, Hashable) and (not isinstance(initial, tuple) or initial in [*index])
     given = {initial: 1.0} if is_state else initial
     if isinstance(given, Mapping):
         columns = [index.get(state, n) for state in given]

@@ -41,7 +41,7 @@ from punish_fast.mdp.objectives.steps import (
     reward_at_step,
     stay_probability,
 )
-from punish_fast.runtime.errors import PunishFastError, printable
+from punish_fast.runtime.errors import PunishFastError, check_allowed, printable, shown
 
 # Maximum number of names listed in a message.
 _MOST_LISTED = 8
@@ -243,6 +243,7 @@ class Objective(NamedTuple):
 
 def parse_objective(text: str) -> Objective:
     """Parse an objective."""
+    check_allowed(isinstance(text, str), ObjectiveError, "objective", shown(text), f"a text: {_EXAMPLES}")
     found = _HEAD.match(text.strip())
     if found is None or (found["before"] and found["after"]):
         raise _fault(text)

@@ -55,12 +55,15 @@ def row_probabilities(mdp: Process, policy: Any) -> np.ndarray:
     states = np.repeat(np.arange(mdp.n_states), np.diff(mdp.state_ptr)).tolist()
     names = ((mdp.names.state(s), mdp.names.action(a)) for s, a in zip(states, mdp.action.tolist(), strict=True))
     row_of, found = dict(zip(names, range(mdp.n_rows), strict=True)), np.zeros(mdp.n_rows)
+    every_state = dict.fromkeys(map(mdp.names.state, range(mdp.n_states)))
     for state, chosen in policy.items():
+        told = f"the state {shown(state)}"
+        check_allowed(state in every_state, SolveError, "policy", told, f"a state such as {shown(mdp.names.state(0))}")
         for action, p in chosen.items() if isinstance(chosen, Mapping) else [(chosen, 1.0)]:
             known = isinstance(action, Hashable) and (state, action) in row_of
             check_allowed(known, SolveError, "policy", f"{shown(action)} in {shown(state)}", "an action of the state")
             found[row_of[state, action]] = as_float(p)
-    for state in map(mdp.names.state, range(mdp.n_states)):
+    for state in every_state:
         check_allowed(state in policy, SolveError, "policy", f"no action in {shown(state)}", "an action of each state")
     return check_policy(mdp.state_ptr, found, SolveError, mdp.names)
 
@@ -212,7 +215,8 @@ class StateValues(ResultTable):
 
     def __repr__(self) -> str:
         infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
-        return f"{type(self).__name__}({len(self.choice):,} states, {infinite}error bound {self.error_bound:.1e})"
+        size = f"{(n := len(self.choice)):,} state{'s' * (n != 1)}"
+        return f"{type(self).__name__}({size}, {infinite}error bound {self.error_bound:.1e})"
 
     @property
     def state_ptr(self) -> np.ndarray:

@@ -120,7 +120,9 @@ class Solution(StateValues):
 
     def __repr__(self) -> str:
         aim = f"discount {self.discount:g}" if self.objective == "discounted" else self.objective
-        return f"Solution({len(self.v):,} states, {aim}, error bound {self.error_bound:.1e})"
+        size = f"{(n := len(self.v)):,} state{'s' * (n != 1)}"
+        more = "" if self.converged else f" above the tolerance {self.tolerance:g}"
+        return f"Solution({size}, {aim}, error bound {self.error_bound:.1e}{more})"
 
     @property
     def converged(self) -> bool:

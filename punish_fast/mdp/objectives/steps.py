@@ -44,7 +44,8 @@ def reach_within(mdp: MDP, goal: Any, n_steps: int, maximize: bool = True, avoid
             by default.
 
     Returns:
-        Probability from each state, with bounds. ``choice`` contains the rows of the first step.
+        Probability from each state, with bounds. ``choice`` contains the rows of the first step. Rows with the same
+        probability within ``n_steps`` steps are tied, even if one of them usually reaches the goal earlier.
 
     Raises:
         SolveError: If an argument is invalid.
