@@ -127,14 +127,13 @@ def _with_bias(
         tied = values >= found.v[states_of_rows(mdp)] - slack
         stays, choice = tied[gains.rows] | settled, found.choice.copy()
         choice[inside[stays]] = gains.rows[stays]
-        start = _Bias(choice, h, marks_at(mdp.n_states, inside[stays]))
-        best = _best_bias(climb, mdp, found, start, tied | within & (slack >= 0), within, limits)
-        loss = found.error_bound
-        if not np.array_equal(best.choice, found.choice):
-            loss = _loss(climb, mdp, found.v, best, least, limits)
+        now = _Bias(choice, h, marks_at(mdp.n_states, inside[stays]))
+        now = _best_bias(climb, mdp, found, now, tied | within & (slack >= 0), within, limits)
+        is_same = np.array_equal(now.choice, found.choice)
+        loss = found.error_bound if is_same else _loss(climb, mdp, found.v, now, least, limits)
         if loss <= max(limits.tolerance, found.error_bound):
             break
-    return GainsAndBias(found.v, best.choice, max(found.error_bound, loss), 0, bias=best.h, bias_residual=best.residual)
+    return GainsAndBias(found.v, now.choice, max(found.error_bound, loss), 0, bias=now.h, bias_residual=now.residual)
 
 
 def _loss(climb: Climb, mdp: MDP, v: np.ndarray, policy: _Bias, least: np.ndarray, limits: SolverOptions) -> float:
@@ -191,6 +190,7 @@ def _best_bias(
         choice = np.where(better, best, choice)
         chain = TransitionGraph(restriction(mdp, marks_at(mdp.n_rows, choice), np.zeros(1)).mdp)
         settled = settled & ~chain.may_reach(np.append(better, False)).found[:-1]
+        # Because of rounding errors, trajectories might stay in other states.
         if not chain.may_reach(np.append(settled, True)).found.all():
             break
         now = now._replace(choice=choice, settled=settled)
