@@ -162,12 +162,12 @@ def _best_bias(
     rows, ends, now = Rows.of(mdp, mdp.reward), np.zeros(len(mdp.terminal_reward)), start
     for n_left in reversed(range(_MOST_POLICIES)):
         choice, h, settled, _ = now
-        taken, bound, attempts = marks_at(mdp.n_rows, choice), 0.0, ()
+        taken, bound, attempts = marks_at(mdp.n_rows, choice), 0.0, list[np.ndarray]()
         if not settled.all():
             # Reaching a settled state pays the bias of that state.
             reward = mdp.reward - found.v[rows.state] + rows.matrix @ np.append(np.where(settled, h, 0.0), ends)
             # Rows outside end components cannot be repeated forever. If their rewards are too large, keep the policy.
-            attempts, h = (taken | tied & ~within, taken), np.where(settled, h, np.nan)
+            attempts, h = [taken | tied & ~within, taken], np.where(settled, h, np.nan)
         for allowed in attempts:
             part = restriction(mdp, allowed & ~settled[rows.state], np.zeros(1), reward=reward)
             scale = max(1.0, float(np.abs(best_values(part.mdp.state_ptr, part.mdp.reward)).max()))
