@@ -7,6 +7,7 @@ All colors except blue and dark purple have their own hatch. Titles are sentence
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -197,7 +198,7 @@ _CHANGING = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
 class PictureSize(NamedTuple):
     """Size of the figures that are drawn in a context."""
 
-    # Width in inches. The height is proportional. By default, plots determine their size.
+    # Width in inches. The whole figure is scaled, including text and lines. By default, plots determine their size.
     width: float | None = None
     dpi: int = 150  # resolution of PNG files
 
@@ -206,13 +207,18 @@ picture_size: ContextVar[PictureSize] = ContextVar("picture_size")
 
 
 class FigureError(PunishFastError, ValueError):
-    """Raised when the suffix of a figure file is unsupported. The message lists the allowed suffixes."""
+    """Raised when a figure cannot be drawn, for example if the suffix of its file is unsupported."""
 
 
 def check_picture(path: Path) -> None:
-    """Raise `FigureError` if the suffix is not allowed, and `ExtraError` if matplotlib is not installed."""
+    """Raise `FigureError` if the suffix or the width is not allowed, and `ExtraError` if matplotlib is not installed.
+
+    A PDF file has the size chosen by the plot.
+    """
     if path.suffix[1:] not in _CHANGING:
         raise FigureError(f"{path}: suffix is {path.suffix!r}; it must be .png, .svg or .pdf")
+    if path.suffix == ".pdf" and picture_size.get(PictureSize()).width is not None:
+        raise FigureError(f"{path}: the width of a PDF file is fixed; choose the width of .png and .svg files only")
     require("matplotlib")
 
 
@@ -232,12 +238,17 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         figure = Figure(layout="constrained")
         yield figure
         width, dpi = picture_size.get(PictureSize())
-        if width is not None:
-            figure.set_size_inches(width, width * figure.get_figheight() / figure.get_figwidth())
+        scale = 1.0 if width is None else width / figure.get_figwidth()
+        suffix = path.suffix[1:]
+        options: Any = {"pil_kwargs": {"dpi": (dpi, dpi)}} if suffix == "png" else {}
         with replacing(path) as temporary:
-            suffix = path.suffix[1:]
             # matplotlib warns about every character that is missing from the font. Replace these by a single warning.
             with warnings.catch_warnings(record=True) as told:
-                figure.savefig(temporary, format=suffix, dpi=dpi, metadata={_CHANGING[suffix]: None})
+                figure.savefig(temporary, format=suffix, dpi=dpi * scale, metadata={_CHANGING[suffix]: None}, **options)
+            if suffix == "svg" and width is not None:
+                text = temporary.read_text("utf-8")
+                size = re.compile(r'(width|height)="([\d.]+)pt"')
+                text = size.sub(lambda found: f'{found[1]}="{scale * float(found[2]):g}pt"', text, count=2)
+                temporary.write_text(text, "utf-8", newline="\n")
             if told:
                 warnings.warn(f"{path}: {told[0].message}", stacklevel=2)

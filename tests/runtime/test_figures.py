@@ -58,6 +58,27 @@ def test_the_size_of_pictures_can_be_chosen(tmp_path):
     assert picture_size.get(None) is None
 
 
+def test_a_width_scales_the_whole_picture(tmp_path):
+    def drawn(name, width):
+        picture_size.set(PictureSize(width))
+        with picture(path := tmp_path / name, "kind") as figure:
+            figure.set_size_inches(8, 4)
+            figure.subplots().set_title("title")
+        return path.read_bytes()
+
+    def both(name):
+        return [copy_context().run(drawn, name, width) for width in (None, 4.0)]
+
+    plain, small = both("x.svg")
+    assert b'width="576pt" height="288pt" viewBox="0 0 576 288"' in plain
+    assert small == plain.replace(b'width="576pt" height="288pt"', b'width="288pt" height="144pt"')
+    for image in both("x.png"):
+        at = image.index(b"pHYs") + 4
+        assert struct.unpack(">II", image[at : at + 8]) == (5906, 5906)  # 150 dots per inch
+    with pytest.raises(FigureError, match=r"x\.pdf: the width of a PDF file is fixed"):
+        both("x.pdf")
+
+
 def test_characters_that_the_font_lacks_are_one_warning(path):
     with (
         pytest.warns(UserWarning, match=r"x\.png: Glyph 12398 .*missing from") as told,
