@@ -1,7 +1,7 @@
 """Differences between two sets of rules. The name of a difference is a field (``hp``) or a card (``damage.strike``)."""
 
 import tomllib
-from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from punish_fast.punish.rules import BY_CARD, CARDS, FIELDS, Rules, RulesError, from_mapping, to_mapping
@@ -39,25 +39,26 @@ def value_text(value: Any) -> str:
     return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
 
 
-def changed(base: Rules, text: str) -> Rules:
-    """Return ``base`` with a change such as ``damage.strike=3`` or ``redeal=discard``.
+def changed(base: Rules, *changes: str) -> Rules:
+    """Return ``base`` with changes such as ``damage.strike=3`` or ``redeal=discard``.
 
-    Quotes are optional, except in lists.
+    Quotes are optional, except in lists. The rules are checked after all changes.
     """
-    fields = _parse(text)
-    if fields is None:
-        raise RulesError(f"rules: {text[:60]!r} is not a change; write it like hp=4 or damage.strike=3")
+    lines = [_line(text) for text in changes]
+    try:
+        fields = tomllib.loads("\n".join(lines))
+    except ValueError:
+        raise RulesError(f"rules: a field is set twice in {', '.join(lines)[:60]!r}") from None
     return from_mapping(fields, base)
 
 
-def _parse(text: str) -> Mapping[str, Any] | None:
-    if len(text) > _MOST_CHARACTERS or "\n" in text or "=" not in text:
-        return None
-    name, _, value = text.partition("=")
-    # If the text is not valid TOML, retry with the value in quotes.
-    for line in (text, f'{name}="{value.strip()}"'):
-        try:
-            return tomllib.loads(line)
-        except (ValueError, RecursionError):
-            continue
-    return None
+def _line(text: str) -> str:
+    """Return a change as a line of TOML. Raise `RulesError` if it is invalid."""
+    if len(text) <= _MOST_CHARACTERS and "\n" not in text and "=" in text:
+        name, _, value = text.partition("=")
+        # If the text is not valid TOML, retry with the value in quotes.
+        for line in (text, f'{name}="{value.strip()}"'):
+            with suppress(ValueError, RecursionError):
+                tomllib.loads(line)
+                return line
+    raise RulesError(f"rules: {text[:60]!r} is not a change; write it like hp=4 or damage.strike=3")
