@@ -24,7 +24,7 @@ def test_a_change_is_put_beside_the_standard_rules(run, monkeypatch):
     assert "With damage.strike=3 instead of 2, one more " in " ".join(done.out.split())
     said = " ".join(done.out.split())
     assert "None of the changes tried restores the balance." in said
-    assert " of one more rule screened. Not tried: " in said
+    assert " further changes screened. Not tried: " in said
     assert max(map(len, done.out.splitlines())) <= 80
 
 
@@ -34,6 +34,14 @@ def test_rules_come_from_a_file(run, folder):
     report = run(*TINY, "house.toml", "--set", "hp=1", "--json").report
     assert report["change"] == "hp=1 instead of 2, healing=0 instead of 1"
     assert run("balance", "--base", "house.toml", "--set", "hp=1", "--json").report["base"]["rules"] == "house"
+
+
+def test_all_changes_are_applied_before_the_rules_are_checked(run):
+    for changes in (("copies.strike=1", "copies.dodge=2"), ("copies.dodge=2", "copies.strike=1")):
+        options = [word for change in changes for word in ("--set", change)]
+        assert run(*TINY, *options, "-q", "--json").report["change"] == (
+            "copies.dodge=2 instead of 1, copies.strike=1 instead of 2"
+        )
 
 
 def test_a_game_that_cannot_be_studied_is_a_failure(run, monkeypatch):
@@ -89,6 +97,7 @@ def test_the_time_limit_holds_on_a_busy_machine(more):
         ((), "no rule is changed; name other rules, or change a field with --set"),
         (("--set", "hp=11"), "--set: hp is 11; it must be a whole number from 1 to 9"),
         (("--set", "damage=[0,1,0,2,3]", "--set", "damage.strike=4"), "--set: damage.strike is set twice"),
+        (("--set", "hp=1", "--set", '"hp"=2'), "--set: a field is set twice in 'hp=1, \"hp\"=2'"),
         (("--set", "redeal=discard"), "--set: redeal cannot be changed"),
         (("--set", "hp=1", "--plot", "x.eps"), "it must be .png, .svg or .pdf"),
     ],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from punish_fast.cli.frame.errors import check_interrupt
 from punish_fast.cli.frame.report import count, say, show_progress
 from punish_fast.runtime.compilation.compile_progress import announce, current
+from punish_fast.runtime.deadline import seconds_left
 
 if TYPE_CHECKING:
     from punish_fast.arena.survey.jobs import Job, Watch
@@ -137,12 +138,12 @@ class Progress:
     def show(self, text: str, is_last: bool = False, left: float = 0.0) -> None:
         """Show the progress of a stage in one line. Print nothing if the previous line is too recent.
 
-        ``left`` is an estimate of the remaining seconds, or 0 if unknown. Later lines count the estimate down to 0 and
-        then omit it.
+        ``left`` is an estimate of the remaining seconds, or 0 if unknown. It is at most the time limit. Later lines
+        count the estimate down to 0 and then omit it.
         """
         check_interrupt()
         now = self._clock()
-        self._latest, self._ends = text, now + left
+        self._latest, self._ends = text, now + min(left, seconds_left())
         pause = _SECONDS_BETWEEN_UPDATES if self._live else _SECONDS_BETWEEN_LINES
         if not self._quiet and (now - self._last >= pause or (self._live and is_last)):
             self._last = now

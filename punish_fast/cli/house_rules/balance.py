@@ -26,8 +26,9 @@ JSON keys:
             worth (number, from -1 to 1): Gain in win probability by one more copy of the card.
             balanced (boolean or null): True if the game is balanced with this change. Null after too few iterations.
             finding (string): Effect of the change, in words.
-        screened (integer): Number of changes of one more rule that were screened.
+        screened (integer): Number of further changes that were screened.
         not_tried (list of strings): Changes that were not tried before the time limit.
+        needed (integer or null, seconds): Sufficient time limit, if no change was tried in time. Otherwise null.
     threads (integer): Number of threads.
     seconds (number, seconds): Duration of the command.
     plot (string or null): Plot file.
@@ -40,7 +41,6 @@ from punish_fast.cli.frame.progress import watch_jobs
 from punish_fast.cli.frame.report import CheckError, UsageError, count, print_report, print_table, print_text, say
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
-from punish_fast.runtime.deadline import time_limit
 from punish_fast.runtime.errors import printable
 
 
@@ -50,7 +50,7 @@ class BalanceOptions(PictureOptions, ComputeOptions):
     rules: str | None = argument("RULES", "Changed rules: a preset or a TOML file.  [default: --base]")
     set: list[str] | None = option("Change one field of the rules. Can be repeated.", metavar="FIELD=VALUE")
     base: str | None = game_rules("tabletop", "Base rules")
-    time: float = option("Time limit. --restore takes half of it.", metavar="SECONDS", min=1, default=120.0)
+    time: float = option("Time limit. --restore uses the time that is left.", metavar="SECONDS", min=1, default=120.0)
     restore: bool = option("Search for a change of one rule that restores the balance.", default=False)
     plot: PlotOption = None
 
@@ -73,8 +73,7 @@ def balance(options: BalanceOptions) -> None:
     base, rules = _rules(options)
     options.check_outputs()
     watch = watch_jobs("balance", options.quiet)
-    with time_limit(share=1 / 2 if options.restore else 1):
-        found = study(rules, base, watch=watch)
+    found = study(rules, base, watch=watch)
     for which, outcome in (("base", found.standard), ("changed", found.changed)):
         if outcome.reason is not None:
             told = f"the game under the {which} rules could not be studied: {outcome.reason}"
@@ -88,11 +87,16 @@ def balance(options: BalanceOptions) -> None:
     report = report_of(found)
     if report["changed"]["balanced"] is False and (change := deciding_change(found, watch)) is not None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
-    report["restore"] = restore(found, watch) if options.restore else None
+    report["restore"] = restored = restore(found, watch) if options.restore else None
     report |= {"threads": _jit.threads(), "seconds": options.stages.clock.total(), "plot": options.plot}
     given = [word for change in options.set or () for word in ("--set", change)]
-    then = ("balance", *filter(None, [options.rules]), *given, "--base", options.base, "--restore")
-    then = ("survey", "--help") if options.restore or report["changed"]["balanced"] else then
+    then = ["balance", *filter(None, [options.rules]), *given, "--base", options.base]
+    if restored is None and not report["changed"]["balanced"]:
+        then += ["--restore"]
+    elif restored is not None and restored["needed"] is not None:
+        then += ["--restore", "--time", restored["needed"]]
+    else:
+        then = [] if options.plot is not None else [*then, "--plot", "balance.png"]
     rows = [each.row for each in found.statistics]
     options.print(report, lambda printed: _print_balance(report, rows, printed), then=then)
 
@@ -108,10 +112,12 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
     if (restored := report["restore"]) is not None:
         for remedy in restored["remedies"]:
             print_text(remedy["finding"], "  ", "* ")
-        if not any(remedy["balanced"] for remedy in restored["remedies"]):
+        if restored["needed"] is not None:
+            print_text(f"There was no time to try a change; try --time {restored['needed']}.")
+        elif not any(remedy["balanced"] for remedy in restored["remedies"]):
             print_text("None of the changes tried restores the balance.")
         left = "; ".join(restored["not_tried"]) or "none"
-        print_text(f"{count(restored['screened'], 'change')} of one more rule screened. Not tried: {left}.")
+        print_text(f"{count(restored['screened'], 'further change')} screened. Not tried: {left}.")
     print()
     if rows:
         print_table([["", "base", "changed", "difference"], *rows])
@@ -131,13 +137,12 @@ def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
     # Setting a group such as damage also sets its fields, such as damage.strike.
     if twice := [x for k, x in enumerate(fields) for y in fields[:k] if x.startswith(y) or y.startswith(x)]:
         raise UsageError(f"--set: {printable(twice[0][:-1])} is set twice")
-    for change in options.set or []:
-        try:
-            rules = changed(rules, change)
-        except RulesError as error:
-            raise UsageError(f"--set: {str(error).removeprefix('rules: ')}") from None
-        if rules.redeal != base.redeal:
-            raise UsageError("--set: redeal cannot be changed; the two-player game always has the redeal reshuffle")
+    try:
+        rules = changed(rules, *options.set or ())
+    except RulesError as error:
+        raise UsageError(f"--set: {str(error).removeprefix('rules: ')}") from None
+    if rules.redeal != base.redeal:
+        raise UsageError("--set: redeal cannot be changed; the two-player game always has the redeal reshuffle")
     if rules == base:
         raise UsageError("no rule is changed; name other rules, or change a field with --set, such as damage.strike=3")
     return base, rules

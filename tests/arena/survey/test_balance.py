@@ -1,3 +1,4 @@
+import math
 import re
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -184,8 +185,11 @@ def test_balance_is_restored_by_one_more_change(found, now, monkeypatch):
     monkeypatch.setattr("punish_fast.arena.survey.restore.verdict_of", lambda *_: (None, "Too few iterations."))
     rules = neighbors(STRIKE, TINY, CARDS.index("strike"))
     changes = [changes_of(each, STRIKE) for each in rules]
-    assert all(len(change) == 1 and "damage.strike" not in change for change in changes)
-    assert next(iter(changes[0])) == "copies.strike"
+    swaps, others = changes[:4], changes[4:]
+    assert swaps[0] == {"copies.guard": 2, "copies.strike": 1}
+    assert all(len(change) == 2 and change["copies.strike"] == 1 for change in swaps)
+    assert all(len(change) == 1 and "damage.strike" not in change for change in others)
+    assert next(iter(others[0])) == "copies.strike"
     told = []
 
     def done(*steps):
@@ -199,6 +203,7 @@ def test_balance_is_restored_by_one_more_change(found, now, monkeypatch):
     assert report["card"] == deciding_card(found.changed.result)
     assert {remedy["balanced"] for remedy in report["remedies"]} == {None}
     assert (report["screened"], len(report["remedies"]), len(report["not_tried"])) == (3, 2, len(rules) - 3 + 1)
+    assert report["needed"] is None
     assert told == [*((n, len(rules) + 1) for n in range(5)), *((n, 3) for n in range(3))]
     for remedy in report["remedies"]:
         assert remedy["finding"].startswith(f"With {remedy['change']}: one more {report['card']} in hand is worth ")
@@ -210,6 +215,8 @@ def test_nothing_is_tried_or_claimed_without_time(found, now):
         now[0] = 11
         report = restore(several, Watch())
         assert (report["screened"], report["remedies"]) == (0, [])
+        # Three times the duration of 40 iterations.
+        assert report["needed"] == 10 * math.ceil(6 * found.changed.seconds)
         assert report["not_tried"][-2:] == ["healing=1", "damage.strike=2"]
         assert deciding_change(several, Watch()) is None
         now[0] = 20
