@@ -92,5 +92,6 @@ async def _report(rules: Rules, base: Rules, seconds: int, running: set[Process]
                 await process.communicate()
     if process.returncode:
         reason = error.decode(errors="replace").strip().removeprefix("error: ")
+        reason = reason.partition("; allow more with --time")[0]  # an option of the command line
         raise NoAnswerError(reason or "balance: the study was ended; try again later")
     return dict(json.loads(written))

@@ -958,12 +958,12 @@ def test_colors_can_be_changed_and_stay_so(visit):
     assert page.evaluate(color) != before
 
 
-def show_limits(page: Page) -> None:
+def show_limits(page: Page, uncertainty: float = 0.02) -> None:
     """Answer requests for a balance at once."""
     names = ("group", "name", "words", "base", "value", "is_minimum", "limit", "uncertainty")
     shown = [
         ("in_hand", "strike", "one more strike in hand is worth +27.4 points of win rate", 0.028, 0.274, False, 0.1, 0),
-        ("plays", "punish", "punish is 8.0 % of all choices", None, 0.08, True, 0.05, 0.02),
+        ("plays", "punish", "punish is 8.0 % of all choices", None, 0.08, True, 0.05, uncertainty),
     ]
     found = {"verdict": "Not balanced: one more strike in hand is worth +27.4 points of win rate.", "finding": None}
     found |= {"changed": {"balanced": False}, "limits": [dict(zip(names, each, strict=True)) for each in shown]}
@@ -978,6 +978,43 @@ def test_changed_rules_end_the_study_of_others(visit):
     page.locator("form .main:enabled").click()
     page.get_by_text("Two players learn this game.").wait_for()
     assert page.locator("main [role=alert]").count() == 0
+
+
+def test_a_first_answer_that_is_late_or_uncertain_is_no_error(visit):
+    each = visit(size=PHONE)
+    asked = []
+
+    def answer(route):
+        asked.append(route.request.url)
+        if "seconds=15" in asked[-1]:
+            route.fulfill(status=409, json={"detail": "the time limit of 15 s has passed"})
+
+    each.page.route("**/balance?*", answer)
+    page = each.go("#/rules", ".sliders")
+    page.get_by_label("Copies of rush").fill("1")
+    page.get_by_text("A game needs at least 7 cards.").wait_for()
+    assert page.locator("form button:disabled").count() == 2
+    page.get_by_label("Copies of guard").fill("3")
+    page.get_by_role("button", name="Is it balanced?").click()
+    told = page.get_by_text("Still computing: it is too early for an answer.")
+    told.wait_for()
+    box = told.bounding_box()
+    assert 0 < box["y"] < box["y"] + box["height"] < PHONE["height"]
+    assert page.get_by_label("Progress").count() == 1
+    assert page.locator("main [role=alert]").count() == 0
+    # An answer is kept.
+    page.unroute("**/balance?*")
+    show_limits(page, uncertainty=0.04)
+    page.get_by_label("Copies of guard").fill("4")
+    page.get_by_role("button", name="Is it balanced?").click()
+    page.locator(".limit", has_text="? Punish is 8.0 % of all choices.").wait_for()
+    page.unroute("**/balance?*")
+    page.route("**/balance?*", lambda route: route.abort())
+    page.get_by_label("Copies of guard").fill("5")
+    page.get_by_label("Copies of guard").fill("4")
+    page.get_by_role("button", name="Is it balanced?").click()
+    page.locator(".limit").first.wait_for()
+    assert len(asked) == 2
 
 
 def test_house_rules_are_changed_judged_and_played(visit):
@@ -1001,7 +1038,9 @@ def test_house_rules_are_changed_judged_and_played(visit):
     # This opponent is offered neither as a judge of other games nor on the start page.
     judges = visit().go("#/practice", ".practice .hand").get_by_label("Judged by").locator("option").all_inner_texts()
     assert len(set(judges)) == len(judges)
-    # Other rules hide an answer.
+    # The last changes are kept. Other rules hide an answer.
+    page = each.go("#/rules", ".sliders")
+    page.get_by_text("Changed: strike deals 3 instead of 2.").wait_for()
     page = each.go("#/rules/1,2,1,2,1/0,1,0,3,3", ".limit")
     page.get_by_role("button", name="Undo all changes").click()
     page.locator(".limit").first.wait_for(state="hidden")

@@ -12,6 +12,11 @@ const MOST = 6;
 const SECONDS = [15, 60];
 // HTTP status of a balance whose time was too short.
 const CONFLICT = 409;
+// Name of the stored numbers of the changed rules.
+const STORED = "rules";
+
+// Balances by rules and time limit.
+const reports = new Map();
 
 /** Return the five numbers of an address, or the numbers of the standard rules. */
 const numbers = (text, standard) => (/^[0-6](,[0-6]){4}$/.test(text ?? "") ? text.split(",").map(Number) : [...standard]);
@@ -21,7 +26,8 @@ export async function show(main, [copies, damage], isCurrent) {
   if (!isCurrent()) return;
   if (!model) throw new Error("This server has no opponent whose rules could be changed. Start it with one: punish-fast serve veteran");
   const { fields } = await get(`/models/${model.digest}/meta`);
-  const rules = { copies: numbers(copies, fields.copies), damage: numbers(damage, fields.damage) };
+  const [lastCopies, lastDamage] = copies ? [copies, damage] : recall(STORED, "").split("/");
+  const rules = { copies: numbers(lastCopies, fields.copies), damage: numbers(lastDamage, fields.damage) };
   if (!isCurrent()) return;
   const page = new HouseRules(main, fields, rules, isCurrent);
   page.draw(Boolean(copies));
@@ -41,13 +47,14 @@ class HouseRules {
     const buttons = h(
       "div",
       { class: "row" },
-      (this.submit = h("button", { class: "main" }, "Is it balanced?")),
-      h("button", { type: "button", onclick: () => this.play().catch((error) => this.isCurrent() && complain(error)) }, "Play these rules"),
+      (this.submit = h("button", { class: "main", "data-busy": "Computing …" }, "Is it balanced?")),
+      (this.start = h("button", {}, "Play these rules")),
       h("button", { type: "button", class: "plain", onclick: reset }, "Undo all changes"),
     );
+    const run = (button) => (button === this.submit ? this.ask() : this.play()).catch((error) => isCurrent() && complain(error));
     main.replaceChildren(
       title("House rules", "Change how often a card exists and how much damage it deals. See whether the game stays balanced, and play it."),
-      h("div", { class: "stack" }, form({ class: "panel stack" }, () => this.ask(), this.sliders, this.total, buttons), this.answer),
+      h("div", { class: "stack" }, form({ class: "panel stack" }, run, this.sliders, this.total, buttons), this.answer),
     );
   }
 
@@ -61,20 +68,24 @@ class HouseRules {
       h("span", { class: "quiet" }, "Card"), h("span", { class: "quiet" }, "Copies"), h("span", { class: "quiet" }, "Damage"),
       ...CARDS.flatMap((name, kind) => [tag(name), slider("copies", kind, name, "Copies"), slider("damage", kind, name, "Damage")]),
     );
-    this.count();
-    this.asking?.abort();
-    this.answer.hidden = true;
-    history.replaceState(null, "", asks || this.isChanged() ? `#/rules/${this.query()}` : "#/rules");
+    this.note();
     if (asks) this.submit.click();
   }
 
   set(key, kind, input, value) {
     this.rules[key][kind] = Number(input.value);
     value.textContent = input.value;
+    this.note();
+  }
+
+  /** Describe the changes, store them, and discard the answer to earlier rules. */
+  note() {
     this.count();
     this.asking?.abort();
     this.answer.hidden = true;
-    history.replaceState(null, "", `#/rules/${this.query()}`);
+    const query = this.isChanged() ? this.query() : null;
+    history.replaceState(null, "", query ? `#/rules/${query}` : "#/rules");
+    keep(STORED, query);
   }
 
   isChanged() {
@@ -85,29 +96,50 @@ class HouseRules {
     const changes = ["copies", "damage"].flatMap((key) => CARDS.map((name, kind) => [name, key, this.rules[key][kind], this.standard[key][kind]])).filter(([, , now, before]) => now !== before);
     const words = changes.map(([name, key, now, before]) => (key === "copies" ? `${counted(now, `${name}`)} instead of ${before}` : `${name} deals ${now} instead of ${before}`));
     const n = this.rules.copies.reduce((sum, each) => sum + each, 0);
-    this.total.textContent = `${counted(n, "card")} in all. ${words.length ? `Changed: ${words.join(", ")}.` : "Nothing is changed yet."}`;
+    const { hand_size: hand, reveal_size: revealed, feints } = this.standard;
+    const needed = 2 * (hand + feints) + revealed;
+    for (const button of [this.submit, this.start]) button.disabled = n < needed;
+    const told = n < needed ? `A game needs at least ${needed} cards.` : words.length ? "" : "Nothing is changed yet.";
+    this.total.textContent = [`${counted(n, "card")} in all.`, words.length ? `Changed: ${words.join(", ")}.` : "", told].filter(Boolean).join(" ");
+    this.total.className = n < needed ? "bad" : "quiet";
   }
 
   /** Ask for a preliminary balance and then for a better one, and show them. */
   async ask() {
     calm();
-    const waiting = (words) => h("p", { class: "quiet" }, words);
     let shown = [];
     // The request is aborted if the user changes the rules or leaves the page.
     const { signal } = (this.asking = new AbortController());
+    const progress = h("progress", { max: SECONDS.reduce((sum, each) => sum + each), value: 0, "aria-label": "Progress" });
+    const began = Date.now();
+    const timer = setInterval(() => (progress.value = (Date.now() - began) / 1000), 500);
+    const show = (...more) => this.answer.replaceChildren(...shown, ...more);
+    const wait = (words) => show(h("p", { class: "quiet" }, words), progress);
     this.answer.hidden = false;
-    this.answer.replaceChildren(waiting("Two players learn this game. A first answer takes a few seconds …"));
+    wait("Two players learn this game. A first answer takes some seconds …");
+    this.answer.scrollIntoView({ block: "center" });
     for (const seconds of SECONDS) {
+      const isLast = seconds === SECONDS.at(-1);
       try {
-        const found = await get("/balance", { ...this.shared(), seconds }, signal);
-        shown = verdict(found);
-        this.answer.replaceChildren(...shown, ...(seconds === SECONDS.at(-1) ? [] : [waiting("They learn for another minute …")]));
+        shown = verdict(await this.report(seconds, signal));
+        if (isLast) show();
+        else wait("They learn for another minute …");
       } catch (error) {
-        if (signal.aborted) return;
-        this.answer.replaceChildren(...shown, h("p", { class: "bad", role: "alert" }, error.message));
-        if (error.status !== CONFLICT) return;
+        if (signal.aborted) break;
+        if (!isLast && error.status === CONFLICT) wait("Still computing: it is too early for an answer. They learn for another minute …");
+        else show(h("p", { class: "bad", role: "alert" }, error.message));
+        if (error.status !== CONFLICT) break;
       }
     }
+    clearInterval(timer);
+  }
+
+  /** Return the balance after at most `seconds`, or a better balance that is already known. */
+  async report(seconds, signal) {
+    const keys = [SECONDS.at(-1), seconds].map((each) => `${this.query()}/${each}`);
+    const known = keys.map((key) => reports.get(key)).find(Boolean);
+    if (!known) reports.set(keys[1], await get("/balance", { ...this.shared(), seconds }, signal));
+    return known ?? reports.get(keys[1]);
   }
 
   shared() {
@@ -149,11 +181,12 @@ function bar({ group, name, words, base, value: changed, is_minimum: isMinimum, 
   const share = (value) => `${Math.min(100, (50 * Math.abs(value)) / limit)}%`;
   const text = (value) => (group === "in_hand" ? `${(100 * value).toFixed(1)} points` : percent(value));
   const isBad = isMinimum ? changed < limit : Math.abs(changed) > limit;
+  const [look, mark] = Math.abs(Math.abs(changed) - limit) < uncertainty ? ["quiet", "? "] : isBad ? ["bad", "✗ "] : ["good", "✓ "];
   const told = [`${isMinimum ? "At least" : "At most"} ${text(limit)}.`, base !== null && `Before the change, ${name}: ${text(base)}.`, uncertainty > 0 && `Still uncertain by ${text(uncertainty)}.`];
   return h(
     "div",
     { class: "limit" },
-    h("p", {}, h("span", { class: isBad ? "bad" : "good" }, isBad ? "✗ " : "✓ "), `${words[0].toUpperCase()}${words.slice(1)}.`),
+    h("p", {}, h("span", { class: look }, mark), `${words[0].toUpperCase()}${words.slice(1)}.`),
     h("span", { class: isBad ? "bar over" : "bar", vars: { share: share(changed) } }),
     base !== null && h("span", { class: "bar second", vars: { share: share(base) } }),
     h("p", { class: "quiet small" }, told.filter(Boolean).join(" ")),

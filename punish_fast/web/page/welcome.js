@@ -73,18 +73,19 @@ export function welcome(models, deal, isCurrent) {
   return [...(duel.length ? [duelForm(duel, start), primer(duel[0], isCurrent), handPanel(), tiles] : [tiles]), more(models, start)];
 }
 
-/** A form whose button is disabled while the game begins, and changes its text if that takes long. */
+/** A form whose button is disabled while `start(button)` runs, and shows its attribute `data-busy` if that takes long. */
 export function form(attributes, start, ...children) {
   const onsubmit = async (event) => {
     event.preventDefault();
     const { submitter } = event;
     const words = [...submitter.childNodes];
-    const timer = setTimeout(() => submitter.replaceChildren(READY), PATIENCE);
+    const busy = submitter.dataset.busy ?? READY;
+    const timer = setTimeout(() => submitter.replaceChildren(busy), PATIENCE);
     submitter.disabled = true;
-    await start();
+    await start(submitter);
     clearTimeout(timer);
     submitter.disabled = false;
-    if (submitter.textContent === READY) submitter.replaceChildren(...words);
+    if (submitter.textContent === busy) submitter.replaceChildren(...words);
   };
   return h("form", { ...attributes, onsubmit }, children);
 }
