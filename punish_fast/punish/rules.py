@@ -1,8 +1,9 @@
 """The rules of Punish, as data.
 
 All sizes, radices and tables are computed from a `Rules` tuple. Its annotations define the form, range and meaning of
-every field. There are three presets. A TOML file can change any field of the preset ``notebook``::
+every field. There are three presets. A TOML file can change any field of a preset, by default ``notebook``::
 
+    base = "notebook"
     hp = 4
     copies = { strike = 2, punish = 2 }
     dodge_stops = ["strike"]
@@ -260,7 +261,7 @@ def to_json(rules: Rules) -> str:
 
 
 def load_rules(name_or_path: str | Path) -> Rules:
-    """Load a preset by name, or a TOML file with the fields that differ from ``notebook``.
+    """Load a preset by name, or a TOML file with the fields that differ from its ``base``, a preset.
 
     Args:
         name_or_path: ``"notebook"``, ``"tabletop"`` or ``"tiny"``, or the path of a TOML file.
@@ -300,7 +301,10 @@ def load_rules(name_or_path: str | Path) -> Rules:
     except (ValueError, RecursionError) as error:
         raise RulesError(f"rules: {name} is not a TOML file ({error})") from None
     try:
-        rules = from_mapping(fields)
+        base = fields.pop("base", "notebook")
+        if base not in [*PRESETS]:
+            raise RulesError(f"rules: base is {_brief(base)}; it must be {' or '.join(PRESETS)}")
+        rules = from_mapping(fields, PRESETS[base])
     except RulesError as error:
         raise RulesError(f"rules: {name}: {str(error).removeprefix('rules: ')}") from None
     if path.stem not in PRESETS:

@@ -158,6 +158,15 @@ def test_a_toml_file_gives_differences_from_the_notebook(tmp_path):
     assert load_rules(str(path)) == expected
 
 
+def test_a_toml_file_can_be_based_on_a_preset(tmp_path):
+    path = tmp_path / "house.toml"
+    path.write_text('base = "tiny"\nhp = 4\n', encoding="utf-8")
+    assert load_rules(path) == PRESETS["tiny"]._replace(hp=4)
+    path.write_text("base = [1]\n", encoding="utf-8")
+    with pytest.raises(RulesError, match=r"house\.toml: base is \[1\]; it must be notebook or tabletop or tiny$"):
+        load_rules(path)
+
+
 @pytest.mark.parametrize("content", [b"hp = ", b"\xff\xfe", b"hp = 0"])
 def test_an_invalid_file_is_refused(tmp_path, content):
     path = tmp_path / "broken.toml"
