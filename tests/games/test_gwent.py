@@ -106,8 +106,7 @@ def test_slots_and_pictures_show_the_own_hand():
         "Ann (you): 10 in hand, 15 to draw, total 0, won 0, out",
         "Ben: 9 in hand, 15 to draw, total 1, won 0",
         "Ben still has 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 76, in hand or to draw",
-        "slot  1  2  3  4  5  6  7  8  9 10",
-        "card  1  1  1  1  1  2  3  4  5  6",
+        "hand  1  1  1  1  1  2  3  4  5  6",
     ]
     assert MIXED.board(state, 1) == {
         **{"round": 1, "hand": [1] * 8 + [76], "n_cards": [10, 9], "n_pile": [15, 15], "totals": [0, 1]},
@@ -117,6 +116,8 @@ def test_slots_and_pictures_show_the_own_hand():
     assert MIXED.variant_text() == "Gwent Lite, decks of 25 cards"
     assert RANDOM_DECKS.variant_text() == "Gwent Lite, random decks of 25 cards"
     assert "Then both draw 1 cards, up to 2 in hand" in SMALL.rules_text()
+    assert MIXED.rules_text().split("\n")[-2].startswith("Deck of the first player: 1 ")
+    assert "Deck of" not in GAME.rules_text() + RANDOM_DECKS.rules_text()
 
 
 def test_random_decks_are_dealt_before_the_hands_and_become_a_part_of_the_state():

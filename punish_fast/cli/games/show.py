@@ -58,20 +58,21 @@ def show(options: GameShowOptions) -> None:
     game = options.make("show", options.decks)
     state = game.state_of(options.position) if options.position else game.initial()
     position = {"game": game.name, "variant": game.parameters(), "state": options.position}
+    then = ("games", "play", options.game, "--decks", options.decks)
     oracle = perfect_play(game)
     if oracle is None:
         text = game.text(state)
         moves = [{"move": game.action_text(state, action)} for action in game.actions(state)]
         # Texts in printed reports are shortened, so the full text is passed separately.
         report = position | {"text": text, "moves": moves}
-        options.print(report, lambda report: _print_text(text, report["moves"]), then=("games", "play", options.game))
+        options.print(report, lambda report: _print_text(text, report["moves"]), then=then)
         return
     oracle = oracle.reaching(state)
     with options.stages.progress.stage("solve"):
         report = position | _values(oracle, state)
     mover = game.player(state)
     board = game.draw(state, mover, ("to move", "opponent") if mover == 0 else ("opponent", "to move"))
-    options.print(report, lambda report: _print_position(report, board), then=("games", "play", options.game))
+    options.print(report, lambda report: _print_position(report, board), then=then)
 
 
 def _values(oracle: Oracle, state: Any) -> dict[str, Any]:

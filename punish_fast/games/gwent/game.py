@@ -232,7 +232,14 @@ class Gwent(Game):
             "When both are out, the higher total wins the round; equal totals count for both.\n"
             f"Then both draw {self.variant.draws} cards, up to {self.variant.hand_size} in hand.\n"
             "The winner of a round begins the next. The first to win two rounds wins; if both do, the game is a tie."
-        )
+        ) + self._decks_text()
+
+    def _decks_text(self) -> str:
+        """Describe the decks if they differ. A user at a terminal or a page is the first player."""
+        if self.n_dealt or self.decks[0] == self.decks[1]:
+            return ""
+        first, second = map(_cards_text, self.decks)
+        return f"\nDeck of the first player: {first}\nDeck of the second player: {second}"
 
     def draw(self, state: GwentState, viewer: int, names: Sequence[str]) -> str:
         """Draw the public state, the hand of ``viewer``, and the set of the opponent's unplayed cards."""
@@ -245,8 +252,7 @@ class Gwent(Game):
             )
         lines.append(f"{names[1 - viewer]} still has {_cards_text(_unplayed(state, 1 - viewer))}, in hand or to draw")
         hand = state.hands[viewer]
-        for title, numbers in (("slot", range(1, len(hand) + 1)), ("card", hand)):
-            lines.append(f"{title}{''.join(f'{number:3}' for number in numbers)}")
+        lines.append(f"hand{''.join(f'{card:3}' for card in hand)}")
         return "\n".join(lines)
 
     def board(self, state: GwentState, viewer: int) -> dict[str, Any]:

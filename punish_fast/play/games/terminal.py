@@ -97,14 +97,21 @@ class TerminalGame:
                 self.tell(self._reply(answer, view))
 
     def _offer(self, view: GameView) -> tuple[str, dict[str, int]]:
-        """Print the legal moves. Return a text with their numbers, and a mapping from allowed input to actions."""
-        texts = [self.game.action_text(view.state, action) for action in view.actions]
-        numbers = numbers_of(self.game, view.actions)
-        for number, text in zip(numbers, texts, strict=True):
-            self.tell(f"  {number}  {text}")
-        has_gaps = numbers[-1] - numbers[0] >= len(numbers)
-        allowed = ", ".join(map(str, numbers)) if has_gaps else f"{numbers[0]} to {numbers[-1]}"
-        return allowed, dict(zip([*map(str, numbers), *texts], [*view.actions] * 2, strict=True))
+        """Print the legal moves. Return a text with their keys, and a mapping from allowed input to actions.
+
+        Keys are numbers, or short words in games that have them, such as a card. Equal cards are one move.
+        """
+        words = {action: word for word, action in self.game.words(view.state).items()}
+        actions = [action for action in view.actions if action in words]
+        texts = [self.game.action_text(view.state, action) for action in actions]
+        numbers = numbers_of(self.game, actions)
+        short = [words[action] for action in actions]
+        keys = [*map(str, numbers)] if short == texts else [key if key.isdecimal() else key[0] for key in short]
+        for key, text in zip(keys, texts, strict=True):
+            self.tell(f"  {key}  {text.partition(' from slot ')[0]}")
+        is_range = short == texts and numbers[-1] - numbers[0] < len(numbers)
+        allowed = f"{keys[0]} to {keys[-1]}" if is_range else ", ".join(keys)
+        return allowed, dict(zip([*keys, *texts, *short], actions * 3, strict=True))
 
     def _undone(self) -> bool:
         try:

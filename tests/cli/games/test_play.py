@@ -126,7 +126,7 @@ def test_one_person_plays_incan_gold_against_two(run, say):
 
 def test_gwent_is_played_with_hidden_hands(run, say, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    say("rules", "11", "9", "4", *["pass"] * 9)
+    say("rules", "99", "5", "2", "p", *["pass"] * 9)
     done = run("games", "play", "gwent:decks=random", "--level", "rule-of-thumb", "--seed", "3", "--json")
     result = done.report
     assert (result["players"], result["variant"]["decks"], result["ended"]) == (
@@ -139,9 +139,9 @@ def test_gwent_is_played_with_hidden_hands(run, say, monkeypatch):
     assert result["story"][2].startswith("You draw ")
     assert result["story"][3] == "rule-of-thumb draws 10 cards."
     assert "rule-of-thumb: 9 in hand, 15 to draw, total" in done.err
-    assert "you, your move (0 to 10, ? for help): " in done.err
-    assert "'11' is not a move. Type the number of a move, or the move in words; rules, or q to leave." in done.err
-    # Slot 9 holds a 5, and slot 4 a 2.
+    # Equal cards are one move, whose key is the card. Two answers are no moves.
+    assert done.err.count("  2  play 2\n") + 2 == done.err.count("you, your move (p, 1, 2, ") == 6
+    assert "'99' is not a move. Type the number of a move, or the move in words; rules, or q to leave." in done.err
     assert [words for words in result["story"] if words.startswith("You play ")] == ["You play 5.", "You play 2."]
 
 
