@@ -36,6 +36,15 @@ def test_rules_come_from_a_file(run, folder):
     assert run("balance", "--base", "house.toml", "--set", "hp=1", "--json").report["base"]["rules"] == "house"
 
 
+def test_opening_hands_have_values_under_a_file_of_rules(run, folder):
+    (folder / "house.toml").write_text('base = "tiny"\ndamage = { strike = 3 }\n', encoding="utf-8")
+    done = run("openings", "--rules", "house.toml", "--json")
+    assert (done.report["file"], sum(done.report["hands"][0]["hand"].values())) == ("naive", 2)
+    run("openings", "veteran", "--rules", "house.toml").refused(
+        "veteran: plays only under the standard rules, not house"
+    )
+
+
 def test_all_changes_are_applied_before_the_rules_are_checked(run):
     for changes in (("copies.strike=1", "copies.dodge=2"), ("copies.dodge=2", "copies.strike=1")):
         options = [word for change in changes for word in ("--set", change)]

@@ -30,13 +30,18 @@ JSON keys:
 
 from pathlib import Path
 
-from punish_fast.cli.frame.options import PictureOptions, PlotOption, argument, option, verb
+from punish_fast.cli.frame.options import PictureOptions, PlotOption, argument, game_rules, option, verb
+from punish_fast.punish.rules import load_rules, true_rules
 
 
 class OpeningsOptions(PictureOptions):
     """Options of ``openings``."""
 
-    agent: str = argument("AGENT", "A built-in agent, or an agent or strategy file.", default="veteran")
+    agent: str | None = argument(
+        "AGENT",
+        "A built-in agent, or an agent or strategy file.  [default: veteran; naive if the rules are not tabletop]",
+    )
+    rules: str | None = game_rules("the rules of the file, or tabletop")
     plot: PlotOption = None
     page: Path | None = option("Write a printable page on how to play to this .html file.", "--print", writes=True)
 
@@ -52,17 +57,23 @@ def openings(options: OpeningsOptions) -> None:
     Plays are averaged over the possible revealed cards. Values are read from an agent file. For other players, they are
     the win probabilities of the best choices against the player.
     """
-    from punish_fast.arena.players import Player
+    from punish_fast.arena import veteran
+    from punish_fast.arena.players import Player, require_support
     from punish_fast.cli.strategies.openings_report import openings_report, print_openings, write_page
     from punish_fast.store.reader import require_information
 
-    player = Player(options.agent)
+    rules = true_rules(load_rules(options.rules or "tabletop"))
+    agent = options.agent or veteran.default_opponent(rules)
+    player = Player(agent)
     if player.file is not None:
         require_information(player.file, "memoryless")
+    if player.file is None or options.rules is not None:
+        require_support(player, rules)
+    rules = player.rules or rules
     options.check_outputs(options.page, sources=[player.path], endings=[".html"])
     with options.stages("openings", "openings"):
-        report = openings_report(options.agent, player, options.plot)
+        report = openings_report(agent, player, rules, options.plot)
     if options.page is not None:
         with options.stages("self-play", "openings: self-play"):
-            write_page(options.page, player, report)
-    options.print(report | {"page": options.page}, print_openings, then=("practice", options.agent))
+            write_page(options.page, player, rules, report)
+    options.print(report | {"page": options.page}, print_openings, then=("practice", agent, "--rules", options.rules))

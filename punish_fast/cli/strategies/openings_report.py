@@ -17,7 +17,7 @@ from punish_fast.play.explain.reasons import as_chances
 from punish_fast.play.explain.why import explainer_against
 from punish_fast.punish.clash import clash_effects
 from punish_fast.punish.codes import ACTIONS, action_name, decimals_of
-from punish_fast.punish.rules import CARDS, Rules, by_card, load_rules, true_rules
+from punish_fast.punish.rules import CARDS, Rules, by_card, true_rules
 from punish_fast.punish.states import openings as dealt
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy
@@ -39,9 +39,9 @@ th, td { border: 1px solid #999; padding: 0 5px; text-align: right } th:first-ch
 """
 
 
-def openings_report(agent: str, player: Player, plot: Path | None) -> dict[str, Any]:
+def openings_report(agent: str, player: Player, rules: Rules, plot: Path | None) -> dict[str, Any]:
     """Return the report, and draw the plot if one is requested."""
-    space = StateSpace(player.rules or load_rules("tabletop"))
+    space = StateSpace(rules)
     found, policy = dealt.openings(space), player.policy(space)
     value, value_is, is_chance = _values(player, space, found)
     if plot is not None:
@@ -93,9 +93,8 @@ def _values(player: Player, space: StateSpace, found: dealt.Openings) -> tuple[n
     return solution.v[found.state], value_is, solution.discount == 1
 
 
-def write_page(path: Path, player: Player, report: dict[str, Any]) -> None:
+def write_page(path: Path, player: Player, rules: Rules, report: dict[str, Any]) -> None:
     """Write the printable page."""
-    rules = player.rules or load_rules("tabletop")
     space = StateSpace(true_rules(rules))
     situations = frequencies(self_play(GameGraph(space), player.policy(space)))
     write_text(path, _page(plain(report), rules, player.name, situations))
