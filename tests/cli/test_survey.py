@@ -19,8 +19,8 @@ def _grid(folder):
 def test_a_survey_is_printed_kept_and_resumed(run, folder, monkeypatch):
     done = run("survey", "survey.toml", "--equilibrium")
     assert done.code == 0, done.err
-    assert "\nin hand of agent\n" in done.out
-    assert "\nin hand of equilibrium\n" in done.out
+    assert "\none more card in the opening hand (points), agent\n" in done.out
+    assert "\none more card in the opening hand (points), equilibrium\n" in done.out
     assert "2 points, 2 still to be studied; results in survey-results.jsonl" in done.err
     assert (folder / "survey-results.jsonl").read_text(encoding="utf-8").count("\n") == 4
     monkeypatch.setattr(studies, "study_agent", None)

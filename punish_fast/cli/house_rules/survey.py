@@ -61,6 +61,14 @@ if TYPE_CHECKING:
     from punish_fast.arena.survey.studies import PointResult
 
 
+# Titles of tables of cards.
+_TITLES = {
+    "in_hand": "one more card in the opening hand (points)",
+    "kept": "a card kept instead of a fresh one (points)",
+    "plays": "share of all choices (%)",
+}
+
+
 class SurveyOptions(PictureOptions, ComputeOptions):
     """Options of ``survey``."""
 
@@ -160,10 +168,18 @@ def _print_report(report: dict[str, Any]) -> None:
         if player == "equilibrium" and found:
             tables[player] = [_scalars(each) for each in found]
         for group in ("in_hand", "kept", "plays") if found else ():
-            tables[f"{group} of {player}"] = [{"point": each["point"], **each[group]} for each in found]
+            tables[f"{_TITLES[group]}, {player}"] = [
+                {"point": each["point"], **_percent(each[group])} for each in found
+            ]
     print_report(report | tables)
 
 
+def _percent(shares: dict[str, float | None]) -> dict[str, float | None]:
+    return {name: None if share is None else round(100 * share, 1) for name, share in shares.items()}
+
+
 def _scalars(each: dict[str, Any] | None) -> dict[str, Any]:
-    names = ("point", "states", "nnz", "length", "first_deal", "best_response", "exploitability", "reason")
-    return {name: value for name, value in (each or {}).items() if name in names}
+    names = ("point", "states", "nnz", "length", "exploitability", "reason")
+    each = each or {}
+    shares = _percent({name: each[name] for name in ("first_deal", "best_response") if name in each})
+    return {name: each[name] for name in names if name in each} | {f"{name} %": x for name, x in shares.items()}
