@@ -96,8 +96,8 @@ def round_robin(
         players: At least two players: each a `PolicyPlayer`, a `Player`, or the name of a built-in player or a file.
         games: Number of games per pair, an even number from 4. By default, results are computed exactly.
         seed: Random seed of the games, 0 to 2^64 - 1. Results do not depend on the number of threads.
-        progress: Called as ``progress("arena", done, matches)`` after each match, with the number of completed matches
-            and the total number of matches.
+        progress: Called as ``progress("arena pairs", done, matches)`` after each match, with the number of completed
+            matches and the total number of matches.
         play: Function that plays games, with the arguments and the result of `simulate`.
 
     Returns:
@@ -140,7 +140,7 @@ def round_robin(
                 error[i, j] = error[j, i] = max(simulated.standard_error, 1 / simulated.games)
                 lengths = added(lengths, simulated.lengths)
         if progress is not None:
-            progress("arena", done, len(pairs))
+            progress("arena pairs", done, len(pairs))
     return Tournament([agent.name for agent in agents], win, error, breaths, games, None if games is None else lengths)
 
 

@@ -83,7 +83,7 @@ def test_few_pairs_that_agree_have_a_standard_error_and_margins(graph, opponents
 def test_progress_counts_matches(graph, opponents):
     steps = []
     round_robin(graph, opponents, games=4, progress=lambda *step: steps.append(step))
-    assert steps == [("arena", k, 6) for k in range(1, 7)]
+    assert steps == [("arena pairs", k, 6) for k in range(1, 7)]
 
 
 def test_odd_numbers_of_games_and_one_agent_are_no_tournament(graph, opponents):
