@@ -44,6 +44,8 @@ STUDY_VERSION = 3
 BEST_RESPONSE_SHARE = default_response_share("memoryless")
 # Numbers of iterations before early studies.
 _EARLY = (4, 8, 16)
+# Time of an iteration on a core, in seconds for each successor in the graph.
+_SECONDS = 5e-8
 # Times for an early study, a study and a measurement of exploitability, in iterations on the whole graph.
 _EARLY_COST, _COST, _MEASUREMENT_COST = 1.5, 8, 10
 
@@ -152,7 +154,8 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         # Free memory for the graph.
         del process, solution
     with stage("graph"):
-        graph = _graph(true_rules(point.rules), 0.0)
+        outline = _outline(true_rules(point.rules), 0.0)
+        graph = GameGraph(outline.space, outline)
     report |= {"full_states": graph.n_full} | study_game(graph, agent, stage)
     with stage("best response"):
         report["best_response"] = best_response(graph, agent, "belief").win_probability
@@ -181,14 +184,20 @@ def study_equilibrium(
         result of `study_game`.
     """
     with time_limit(share=share):
-        with stage("graph"):
-            graph = _graph(rules, BEST_RESPONSE_SHARE)
-        learner, verdict, slowest = Equilibrium(graph, share=BEST_RESPONSE_SHARE), "", 0.0
+        begin, n_seconds, verdict, slowest = time.perf_counter(), 0.0, "", 0.0
         early: dict[str, Any] = {}
         marks = _EARLY if describe is not None and seconds_left() < math.inf else ()
-        report: dict[str, Any] = {"full_states": graph.n_full, "iterations": 0}
+        report: dict[str, Any] = {"full_states": 0, "iterations": 0}
         report |= dict.fromkeys(("best_response", "exploitability"))
         try:
+            with stage("graph") as show:
+                outline = _outline(rules, BEST_RESPONSE_SHARE)
+                report["full_states"] = len(outline.full.deck)
+                n_seconds = _SECONDS * len(outline.full.after) * (iterations + _COST)
+                if callable(show):
+                    show(f"{report['full_states']:,} full states")
+                graph = GameGraph(outline.space, outline)
+            learner = Equilibrium(graph, share=BEST_RESPONSE_SHARE)
             while learner.iterations < iterations and (not slowest or seconds_left() > _COST * slowest):
                 target = next((k for k in marks if learner.iterations < k < iterations), iterations)
                 reserve = _EARLY_COST if marks and not early else _COST
@@ -202,9 +211,12 @@ def study_equilibrium(
             if early and seconds_left() <= _COST / 2 * slowest:
                 return report | early
             report |= {"iterations": learner.iterations} | study_game(graph, learner.average, stage)
-        except TimeLimitError:
-            if not early:
+        except TimeLimitError as error:
+            if not early and not n_seconds:
                 raise
+            if not early:
+                needed = max(n_seconds, 2 * (time.perf_counter() - begin)) / share
+                raise TimeLimitError(f"{error} {10 * math.ceil(needed / 10)}") from None
             return report | early
         if seconds_left() > _MEASUREMENT_COST * slowest:
             with suppress(TimeLimitError), stage("best response"):
@@ -261,8 +273,8 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
     }
 
 
-def _graph(rules: Rules, share: float) -> GameGraph:
-    """Return the graph of the two-player game. Raise MemoryError if the study would not fit into memory."""
+def _outline(rules: Rules, share: float) -> Outline:
+    """Return the outline of the two-player game. Raise MemoryError if the study would not fit into memory."""
     outline = Outline(StateSpace(rules))
     require_memory(bytes_needed(outline, share), "the study of this game")
-    return GameGraph(outline.space, outline)
+    return outline

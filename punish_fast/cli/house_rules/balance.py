@@ -105,8 +105,8 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
     """Print the changes that restore the balance, the rows of statistics, the rest of the report, and the verdict."""
     from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
 
-    if min((made := report["iterations"]).values()) < DEFAULT_ITERATIONS:
-        learned = f"after {made['base']} (base) and {made['changed']} (changed) of {DEFAULT_ITERATIONS} iterations"
+    if early := [f"{n} ({side})" for side, n in report["iterations"].items() if n < DEFAULT_ITERATIONS]:
+        learned = f"after {' and '.join(early)} of {DEFAULT_ITERATIONS} iterations"
         print_text(f"The time limit ended learning {learned}, so all numbers are uncertain; allow more with --time.")
     print_text(f"Criteria: {'; '.join(report['criteria'])}.")
     if (restored := report["restore"]) is not None:
@@ -114,10 +114,11 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
             print_text(remedy["finding"], "  ", "* ")
         if restored["needed"] is not None:
             print_text(f"There was no time to try a change; try --time {restored['needed']}.")
-        elif not any(remedy["balanced"] for remedy in restored["remedies"]):
-            print_text("None of the changes tried restores the balance.")
-        left = "; ".join(restored["not_tried"]) or "none"
-        print_text(f"{count(restored['screened'], 'further change')} screened. Not tried: {left}.")
+        else:
+            if not any(remedy["balanced"] for remedy in restored["remedies"]):
+                print_text("None of the changes tried restores the balance.")
+            left = "; ".join(restored["not_tried"]) or "none"
+            print_text(f"{count(restored['screened'], 'further change')} screened. Not tried: {left}.")
     print()
     if rows:
         print_table([["", "base", "changed", "difference"], *rows])

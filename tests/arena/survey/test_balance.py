@@ -118,7 +118,7 @@ def test_an_early_study_names_the_verdict_and_is_the_result_if_time_runs_out(mon
     monkeypatch.setattr("punish_fast.arena.survey.studies.study_game", late)
     with time_limit(1000):
         early = study_equilibrium(rules, 6, 1.0, describe, stage)
-        with pytest.raises(TimeLimitError):
+        with pytest.raises(TimeLimitError, match=r"^the time limit has passed \d+0$"):
             study_equilibrium(rules, 6, 1.0, None, stage)
     assert (early["iterations"], early["exploitability"], early["length"], whole["iterations"]) == (6, None, None, 6)
     for group in ("in_hand", "plays"):
