@@ -84,20 +84,20 @@ TOP = "(top)"
 # Maximum code lines of each room, in steps of 50 that leave room for small changes. Lower a number when the test asks
 # for it; raise it only by an amount that the commit message explains.
 BUDGET = {
-    "cli": 5570,
-    "web": 1660,
+    "cli": 5640,
+    "web": 1670,
     "play": 2500,
     "envs": 550,
     "arena": 1550,
     "study": 850,
     "games": 5700,
     "store": 1750,
-    "equilibrium": 2550,
+    "equilibrium": 2640,
     "records": 1760,
     "enemies": 600,
-    "duel": 1560,
+    "duel": 1580,
     "punish": 2700,
-    "mdp": 5400,
+    "mdp": 5440,
     "runtime": 1600,
     TOP: 150,
 }
