@@ -198,7 +198,7 @@ _CHANGING = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
 class PictureSize(NamedTuple):
     """Size of the figures that are drawn in a context."""
 
-    # Width in inches. The whole figure is scaled, including text and lines. By default, plots determine their size.
+    # Width in inches, by default set by the plot. Text and lines are scaled, too, except in PDF files.
     width: float | None = None
     dpi: int = 150  # resolution of PNG files
 
@@ -211,14 +211,9 @@ class FigureError(PunishFastError, ValueError):
 
 
 def check_picture(path: Path) -> None:
-    """Raise `FigureError` if the suffix or the width is not allowed, and `ExtraError` if matplotlib is not installed.
-
-    A PDF file has the size chosen by the plot.
-    """
+    """Raise `FigureError` if the suffix is not allowed, and `ExtraError` if matplotlib is not installed."""
     if path.suffix[1:] not in _CHANGING:
         raise FigureError(f"{path}: suffix is {path.suffix!r}; it must be .png, .svg or .pdf")
-    if path.suffix == ".pdf" and picture_size.get(PictureSize()).width is not None:
-        raise FigureError(f"{path}: the width of a PDF file is fixed; choose the width of .png and .svg files only")
     require("matplotlib")
 
 
@@ -240,6 +235,8 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         width, dpi = picture_size.get(PictureSize())
         scale = 1.0 if width is None else width / figure.get_figwidth()
         suffix = path.suffix[1:]
+        if suffix == "pdf":
+            figure.set_size_inches(scale * figure.get_size_inches())
         options: Any = {"pil_kwargs": {"dpi": (dpi, dpi)}} if suffix == "png" else {}
         with replacing(path) as temporary:
             # matplotlib warns about every character that is missing from the font. Replace these by a single warning.

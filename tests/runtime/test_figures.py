@@ -75,8 +75,8 @@ def test_a_width_scales_the_whole_picture(tmp_path):
     for image in both("x.png"):
         at = image.index(b"pHYs") + 4
         assert struct.unpack(">II", image[at : at + 8]) == (5906, 5906)  # 150 dots per inch
-    with pytest.raises(FigureError, match=r"x\.pdf: the width of a PDF file is fixed"):
-        both("x.pdf")
+    for image, size in zip(both("x.pdf"), ("576 288", "288 144"), strict=True):
+        assert f"/MediaBox [ 0 0 {size} ]".encode() in image
 
 
 def test_characters_that_the_font_lacks_are_one_warning(path):

@@ -334,7 +334,7 @@ class CommonOptions:
 class PictureOptions(CommonOptions):
     """Options of verbs that draw."""
 
-    width: float | None = option("Width of .png and .svg plots in inches.  [default: set by the plot]", min=1, max=40)
+    width: float | None = option("Width of plots in inches.  [default: set by the plot]", min=1, max=40)
     dpi: int = option("Resolution of .png plots in dots per inch.", min=20, max=1200, default=150)
 
     def check_pictures(self, *paths: Path) -> None:
