@@ -236,7 +236,7 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         scale = 1.0 if width is None else width / figure.get_figwidth()
         suffix = path.suffix[1:]
         if suffix == "pdf":
-            figure.set_size_inches(scale * figure.get_size_inches())
+            figure.set_size_inches(scale * figure.get_figwidth(), scale * figure.get_figheight())
         options: Any = {"pil_kwargs": {"dpi": (dpi, dpi)}} if suffix == "png" else {}
         with replacing(path) as temporary:
             # matplotlib warns about every character that is missing from the font. Replace these by a single warning.

@@ -326,12 +326,14 @@ def test_an_interrupt_waits_until_a_file_is_read(tmp_path, monkeypatch):
         for _ in range(1000):
             # Anything other than an interrupt, such as an error of a file that cannot be read, fails here.
             try:
-                signal.setitimer(signal.ITIMER_REAL, generator.uniform(1e-4, duration))
-                load(tmp_path / "a.h5").mdp()
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, generator.uniform(1e-4, duration))
+                    load(tmp_path / "a.h5").mdp()
+                finally:
+                    # An interrupt may still arrive here, before the timer is stopped.
+                    signal.setitimer(signal.ITIMER_REAL, 0)
             except KeyboardInterrupt:
                 interrupted += 1
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
             if interrupted == 20:
                 break
     finally:
