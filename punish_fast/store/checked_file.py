@@ -22,7 +22,7 @@ from punish_fast.runtime.errors import ReadError, printable
 from punish_fast.runtime.files import fault_of_input
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store.checksum import check_seal
-from punish_fast.store.schema import ATTRIBUTES, DATASETS, Attribute, Dataset
+from punish_fast.store.schema import ATTRIBUTES, BUNDLE, DATASETS, FORMAT_VERSION, Attribute, Dataset
 
 # Maximum compression ratio of gzip.
 _MOST_COMPRESSED = 1032
@@ -30,12 +30,24 @@ _MOST_COMPRESSED = 1032
 _LARGEST_CHUNK = 1 << 22
 _MOST_CHARACTERS = 80
 _LONGEST_TEXT = 1 << 20
+# Commands that write files of each kind.
+_COMMANDS = {
+    "tensor": "build",
+    "agent": "solve",
+    "checkpoint": "solve",
+    "strategy": "equilibrium or punish-fast enemy",
+    "equilibrium": "equilibrium --resume",
+}
 _TYPES = {str: "a text", dict: "a JSON object", int: "a whole number", float: "a number", list: "two numbers"}
 
 
 def shorten(text: str) -> str:
     """Escape and shorten a text for an error message."""
     return printable(text, _MOST_CHARACTERS)
+
+
+class OldFormatError(ReadError):
+    """Raised for a file of an earlier format. The message contains the command that recreates the file."""
 
 
 class CheckedFile:
@@ -56,7 +68,11 @@ class CheckedFile:
             check_seal(self.path)
             with self.opened("not a readable HDF5 file") as file:
                 self.attributes = {name: self._attribute(file, name) for name in ("format", "format_version", "kind")}
-                self.kind = self.attributes["kind"]
+                self.kind, version = self.attributes["kind"], self.attributes["format_version"]
+                if version < FORMAT_VERSION and self.kind != BUNDLE:
+                    fault = f"this version cannot read the format {version} of kind {self.kind!r}"
+                    cure = f"remove it and make it again: punish-fast {_COMMANDS[self.kind]}"
+                    raise OldFormatError(f"{self.path}: {fault}; {cure}")
                 for name, attribute in ATTRIBUTES.items():
                     if self.kind in attribute.kinds and not (attribute.is_optional and name not in file.attrs):
                         self.attributes[name] = self._attribute(file, name)

@@ -6,7 +6,7 @@ has the HDF5 1.10 format.
 
 Root attributes:
     format: Name of the format.
-    format_version: Version of the format.
+    format_version: Version of the format. Only bundles may have version 1.
     kind: Kind of the file.
     created: Time in UTC at which writing began, in ISO 8601.
     package_version: Version of the package that wrote the file.
@@ -116,7 +116,7 @@ _VALUES = (*_AGENT, CHECKPOINT)
 
 ATTRIBUTES = {
     "format": Attribute(str, ALL_KINDS, allowed=(FORMAT,)),
-    "format_version": Attribute(int, ALL_KINDS, FORMAT_VERSION, FORMAT_VERSION),
+    "format_version": Attribute(int, ALL_KINDS, 1, FORMAT_VERSION),
     "kind": Attribute(str, ALL_KINDS, allowed=ALL_KINDS),
     "created": Attribute(str, ALL_KINDS),
     "package_version": Attribute(str, ALL_KINDS),

@@ -6,6 +6,7 @@ import shutil
 from itertools import product
 
 import pytest
+from fuzz.damage import set_attribute
 from fuzz.trial import contents
 
 from cli.commands import HOUSE, all_verbs
@@ -47,6 +48,13 @@ def test_default_names_tell_what_is_not_standard(run, folder, arguments, name):
     shutil.copy("tensor.h5", "tiny-tensor.h5")
     shutil.copy("agent.h5", "naive.h5")
     assert run(*arguments, "--json").report["output"] == name
+
+
+def test_a_default_output_of_an_earlier_format_is_not_replaced(run, files):
+    shutil.copy("agent.h5", "tiny-naive.h5")
+    set_attribute(files / "tiny-naive.h5", "format_version", 1)
+    run("solve", "--rules", "tiny").refused("tiny-naive.h5: ", "remove it and make it again: punish-fast solve")
+    assert run("solve", "--rules", "tiny", "-o", "tiny-naive.h5").code == 0
 
 
 def test_a_worse_equilibrium_does_not_replace_a_better_one(run, folder):

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -22,6 +23,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.errors import ReadError
+from punish_fast.store.checked_file import OldFormatError
 from punish_fast.store.checksum import SIZE, seal_of
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import SolutionFile, load, require_states
@@ -46,6 +48,7 @@ OF_AGENT = [
 OF_FILES = [*(("agent", name) for name in OF_AGENT), ("strategy", "/strategy/state"), ("strategy", "/strategy/p")]
 
 
+GOLDEN = Path(__file__).parent / "golden"
 KIND_OF = {name: kind for kind, name in OF_FILES}
 
 
@@ -96,7 +99,7 @@ NOT_A_NOTE = ("", "naive", "[]", "{}", '{"file": "x.h5"}', "null", '{"kind": 3}'
     ("name", "values", "problem"),
     [
         ("format", ["another-format"], "is unknown"),
-        ("format_version", [1, 3], "is not allowed; it must be 2"),
+        ("format_version", [0, 3], "is not allowed; it must be from 1 to 2"),
         ("kind", ["Agent"], "it must be one of tensor, agent, strategy"),
         ("discount", [1.01, np.nan], "is not allowed; it must be from 0 to 1"),
         ("objective", ["draw"], "'draw' is unknown; it must be one of discounted, reach-probability"),
@@ -119,6 +122,17 @@ def test_attributes_that_cannot_be(copies, name, values, problem):
             file.attrs[name] = value
         with named(path, name, problem):
             read(path)
+
+
+@pytest.mark.parametrize("kind", [*EVERY_KIND, "equilibrium", "checkpoint"])
+def test_files_of_an_earlier_format_are_refused_with_the_command_that_makes_them_again(kind, tmp_path):
+    path = tmp_path / "old.h5"
+    shutil.copy(GOLDEN / f"{kind}.h5", path)
+    load(path)
+    set_attribute(path, "format_version", 1)
+    text = f"{path}: this version cannot read the format 1 of kind '{kind}'; remove it and make it again: punish-fast "
+    with pytest.raises(OldFormatError, match=rf"\A{re.escape(text)}(build|solve|equilibrium)[^\n]*\Z"):
+        load(path)
 
 
 def test_datasets_that_are_missing_or_of_another_dtype_or_shape_are_named(copies, originals):

@@ -34,12 +34,15 @@ def default_output(
         return path
     how = ""
     if settings is not None:
+        from punish_fast.store.checked_file import OldFormatError
         from punish_fast.store.tensors import made_with
 
         try:
             if plain((settings_of or made_with)(path)) == plain(settings):
                 return path
             how = " and was made with other settings"
+        except OldFormatError:
+            raise
         except ReadError:
             how = " and was not made by this command"
     raise UsageError(f"{path}: already exists{how}; choose another output with -o{advice}")
