@@ -22,7 +22,6 @@ from punish_fast.duel.graph import GRAPH, GameGraph
 from punish_fast.duel.simulator import SIMULATION
 from punish_fast.equilibrium.exploitation.bracket import BRACKET, bracket
 from punish_fast.equilibrium.exploitation.exploiters import exploit
-from punish_fast.equilibrium.regret_iteration import RESPONSES
 from punish_fast.equilibrium.restricted_game import restrict
 from punish_fast.equilibrium.solver import LEARNING, Equilibrium, _Part
 from punish_fast.mdp.objectives.solver import SWEEPS, evaluate, solve
@@ -355,7 +354,7 @@ def test_processes_compile_each_kernel_once_even_if_one_is_killed(tmp_path):
     assert start(tmp_path).communicate(timeout=300)[0].split() == []
 
 
-GROUPS = (*MATCH, *TENSOR, POLICY_ROWS, SWEEPS, *GRAPH, EVALUATION, SIMULATION, RESPONSES, LEARNING, BRACKET)
+GROUPS = (*MATCH, *TENSOR, POLICY_ROWS, SWEEPS, *GRAPH, EVALUATION, SIMULATION, LEARNING, *BRACKET)
 
 
 @WITH_JIT
@@ -378,6 +377,29 @@ def test_groups_compile_the_signatures_that_a_game_needs(graph):
     for group in GROUPS:
         group.compile()
     assert [kernel.__name__ for kernel in kernels if set(kernel.signatures) != needed[kernel]] == []
+
+
+SEARCH = """
+from punish_fast import GameGraph, StateSpace, bracket, likely_public_states, load_rules, uniform_policy
+from punish_fast.duel.evaluation import EVALUATION
+from punish_fast.duel.graph import GRAPH
+from punish_fast.equilibrium.exploitation.bracket import BRACKET
+from punish_fast.punish.states.space import STATES
+from punish_fast.runtime import _jit
+plain = GameGraph(StateSpace(load_rules("tiny")))
+policy = uniform_policy(plain.space)
+public = GameGraph(plain.space, public=likely_public_states(plain, policy, 2))
+assert bracket(public, policy, width=0, max_iterations=3).iterations == 3
+listed = {kernel for group in (STATES, *GRAPH, EVALUATION, *BRACKET) for kernel in group.kernels}
+print(*(kernel.__name__ for kernel in _jit._kernels if kernel.signatures and kernel not in listed))
+"""
+
+
+@WITH_JIT
+def test_searches_after_public_states_need_only_the_listed_kernels():
+    done = subprocess.run([sys.executable, "-c", SEARCH], capture_output=True, text=True, check=True)
+    # This kernel is too small for a group.
+    assert done.stdout.split() == ["choose_first"]
 
 
 def compile_nothing():

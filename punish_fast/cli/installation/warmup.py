@@ -76,7 +76,7 @@ def _compile_groups() -> None:
     from punish_fast.runtime._jit import threads
     from punish_fast.runtime.compilation.kernel_files import compile_kernels
 
-    compile_kernels((*MATCH, BRACKET, *KERNELS, *GRAPH, SIMULATION, LEARNING), threads())
+    compile_kernels((*MATCH, *BRACKET, *KERNELS, *GRAPH, SIMULATION, LEARNING), threads())
 
 
 def _run(words: list[str]) -> None:
