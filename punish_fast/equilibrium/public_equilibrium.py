@@ -93,12 +93,7 @@ class PublicEquilibrium:
     """
 
     def __init__(
-        self,
-        graph: GameGraph,
-        base: Any,
-        share: float = 0.9,
-        state: dict[str, np.ndarray] | None = None,
-        response: Any = None,
+        self, graph: GameGraph, base: Any, share: float = 0.9, state: dict[str, np.ndarray] | None = None
     ) -> None:
         """Begin with the same strategy for all public states, or continue from the state of another learner.
 
@@ -107,7 +102,6 @@ class PublicEquilibrium:
             base: Strategy, float64 ``[n_rows]``, or another form of a player that `head_to_head` accepts.
             share: Share of games against a best response, above 0 and at most 1.
             state: Result of `state_dict` of a learner with the same arguments. By default, begin anew.
-            response: Best response to ``base`` in one of the same forms. By default, it is computed.
 
         Raises:
             PolicyError: If ``base`` does not belong to the game.
@@ -139,7 +133,7 @@ class PublicEquilibrium:
             self._resume(state)
             return
         base, state_ptr = self._first, graph.space.state_ptr
-        found = best_response(graph, base, "belief").policy if response is None else policy_of(response, graph.space)
+        found = best_response(graph, base, "belief").policy
         self._response = (first_best(state_ptr, found) - state_ptr[:-1]).astype(np.uint8)
         found = self._response_policy
         # Win probabilities at the nodes and visits to them: of the strategies against themselves, and of the response.
@@ -268,8 +262,8 @@ class PublicEquilibrium:
             >>> len(learner.policy[0]) == len(graph.action)
             True
         """
-        policy, indices = self.policy, list(dict.fromkeys([index, int(self.graph.public.mirror[index])]))
-        before = [policy[k] for k in indices]
+        indices = list(dict.fromkeys([index, int(self.graph.public.mirror[index])]))
+        before = [self.policy[k] for k in indices]
         seats = [self._seat(*each) for each in zip(indices, before, strict=True)]
         for seat, partner in zip(seats, reversed(seats), strict=True):
             seat.begin(partner)
@@ -281,8 +275,7 @@ class PublicEquilibrium:
             games = [seat.game for seat in seats]
             for seat in seats:
                 self._store(seat)
-            policy = self.policy
-            after = [policy[k] for k in indices]
+            after = [self.policy[k] for k in indices]
             both = (zip(each, reversed(each), strict=True) for each in (after, before))
             for seat, game, new, old in zip(seats, games, *both, strict=True):
                 self._evaluate(seat, game, new, old)
