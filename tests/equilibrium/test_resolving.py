@@ -251,5 +251,5 @@ def test_tournaments_omit_games_of_a_resolver_against_itself():
     (graph, policy), steps = blueprint(), []
     players = [PolicyPlayer("resolving", resolver()), PolicyPlayer("blueprint", policy)]
     found = round_robin(graph, players, 4, progress=lambda *step: steps.append(step), play=play_games)
-    assert steps == [("arena", done, 3) for done in (1, 2, 3)]
+    assert steps == [("arena pairs", done, 3) for done in (1, 2, 3)]
     assert np.isnan(found.breaths).tolist() == [[True, False], [False, False]]
