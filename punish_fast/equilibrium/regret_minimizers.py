@@ -19,7 +19,8 @@ strategy played is halfway between the last strategy and this mean (``_hedge.py`
 With small steps, combining several steps in rarely reached states and for rarely played actions costs little accuracy.
 Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the last full iteration,
 unless that game is too large to save time. The first sixteen iterations and every sixteenth later iteration run on the
-whole graph. The later ones count sixteen times for rows outside the restricted game.
+whole graph. The later ones count sixteen times for rows outside the restricted game. If learning begins with a known
+strategy, only the first of the sixteen iterations runs on the whole graph.
 """
 
 from __future__ import annotations

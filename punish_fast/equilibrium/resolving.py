@@ -53,7 +53,7 @@ _TOLERANCE = 1e-6
 # Deals and states with a smaller weight are skipped. It is the smallest normal number.
 _LEAST_REACH = float(np.finfo(float).tiny)
 # Maximum numbers of solutions in memory: of first measures, which many games share, and of later measures. The standard
-# rules have 35 first measures, and a solution needs about 30 MB.
+# rules have 35 first measures, and a solution needs about 35 MB.
 _MAX_FIRST, _MAX_LATER = 40, 24
 
 
@@ -330,8 +330,7 @@ def _possible_parts(graph: MeasureGraph, deals: Sequence[np.ndarray]) -> list[Re
         np.maximum.at(state, np.repeat(np.arange(len(state)), np.diff(graph.full.ptr)), full)
         parts.append(full)
     row = np.repeat(state, np.diff(graph.state_ptr))
-    games = [restrict(graph, Marks(state, row, full), must_pay=False) for full in parts]
-    return [game for game in games if game is not None]
+    return [game for full in parts if (game := restrict(graph, Marks(state, row, full), must_pay=False)) is not None]
 
 
 def compile_seat() -> None:
