@@ -179,8 +179,8 @@ class PublicEquilibrium:
             >>> bool((again.policy[0] == learner.policy[0]).all())
             True
         """
-        parts = [self._parts[index] for index in self._learned_indices() if index in self._parts]
-        after = [self._after[index] for index in self._learned_indices() if index in self._after]
+        learned = self._learned_indices()
+        parts, after = [self._parts[index] for index in learned if index], [self._after[index] for index in learned]
         return {
             "rounds": self.rounds.copy(),
             "values": self._values.copy(),
@@ -203,7 +203,7 @@ class PublicEquilibrium:
             return array.copy()
 
         self.rounds = valid("rounds", self.rounds.shape, 0)
-        learned = [index for index in self._learned_indices() if self.rounds[index] > 0]
+        learned = self._learned_indices()
         # Win probabilities are sums, so rounding errors can move them slightly outside [0, 1].
         self._values = valid("values", shape, -1e-9, 1 + 1e-9)
         self._visits = valid("visits", shape, 0)
@@ -225,9 +225,10 @@ class PublicEquilibrium:
             self._parts[index] = PolicyPart(states[begin:end], units[row_ptr[begin] : row_ptr[end]])
 
     def _learned_indices(self) -> list[int]:
-        """Return the indices in `order`, each with the index of its mirrored public state."""
+        """Return the learned indices in `order`, each with the index of its mirrored public state."""
         mirror = self.graph.public.mirror
-        return list(dict.fromkeys(k for index in self.order for k in (index, int(mirror[index]))))
+        indices = dict.fromkeys(k for index in self.order for k in (index, int(mirror[index])))
+        return [index for index in indices if self.rounds[index] > 0]
 
     def learn_all(self, iterations: int) -> None:
         """Learn all strategies again.
@@ -279,10 +280,11 @@ class PublicEquilibrium:
             both = (zip(each, reversed(each), strict=True) for each in (after, before))
             for seat, game, new, old in zip(seats, games, *both, strict=True):
                 self._evaluate(seat, game, new, old)
+            # If an error ends this block, strategies that were not learned before do not count as learned.
+            self.rounds[indices] += 1
 
     def _store(self, seat: MeasureSeat) -> None:
         state_ptr, average, learned = self.graph.space.state_ptr, seat.average, seat.learned
-        self.rounds[seat.index] += 1
         if seat.index:
             self._parts[seat.index] = PolicyPart.rounded(state_ptr, average, learned)
         else:

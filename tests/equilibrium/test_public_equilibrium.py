@@ -142,6 +142,22 @@ def test_a_resumed_learner_has_the_same_bits():
     assert {name: (array.dtype.name, array.ndim) for name, array in parts.state_dict().items()} == LAYOUT
 
 
+def test_an_error_while_a_strategy_is_evaluated_does_not_spoil_the_state(monkeypatch):
+    learner = remembering(KEEPING, 3)
+    first, second, *_ = learner.order
+    learner.learn(first, 2)
+
+    def fail(*_args):
+        raise MemoryError
+
+    monkeypatch.setattr(PublicEquilibrium, "_evaluate", fail)
+    for index in (first, second, 0):
+        with pytest.raises(MemoryError):
+            learner.learn(index, 2)
+        again = PublicEquilibrium(learner.graph, memoryless(KEEPING)[1], state=learner.state_dict())
+        assert np.flatnonzero(again.rounds).tolist() == [first]
+
+
 @pytest.mark.parametrize("name", sorted(LAYOUT))
 def test_an_invalid_state_of_a_learner_is_refused(name):
     learner = remembering(KEEPING, 1)
