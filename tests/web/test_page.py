@@ -234,6 +234,16 @@ def test_the_end_of_a_game_is_there_again_with_the_reason_of_each_clash(visit):
     assert (breath_of(page), page.locator(".costliest").inner_text()) == (log, moment)
     page.get_by_role("link", name="Play", exact=True).click()
     page.wait_for_selector(".start")
+    page.go_back()
+    page.wait_for_selector(".ending:visible")
+    end = page.url
+    page.keyboard.press("n")
+    page.wait_for_selector(".controls")
+    # Another game is not lost by a return to the end of this one.
+    page.goto(end)
+    page.reload()
+    page.wait_for_selector(".controls")
+    assert (page.url.endswith("#/play"), page.locator(".ending").is_visible()) == (True, False)
 
 
 def meet(host: Visit, guest: Visit) -> tuple[Page, Page]:

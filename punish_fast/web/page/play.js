@@ -27,7 +27,10 @@ const addressOf = (table) => (table && !table.is_on ? `#/play/${table.table}` : 
 export async function show(main, [ended], isCurrent) {
   const models = await opponents();
   if (!isCurrent()) return null;
-  const known = ended ?? recall(SEAT, null);
+  const last = recall(SEAT, null);
+  // A game that is on comes before the end of an earlier one, whose buttons would discard it.
+  if (ended && last && last !== ended) return void location.replace("#/play");
+  const known = ended ?? last;
   let lost = null;
   const table = known && (await get(`/tables/${known}`).catch((error) => nothingIfGone((lost = error))));
   if (!isCurrent()) return null;
