@@ -701,10 +701,22 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
     assert page.url.endswith(f"/{code}")
     each = visit()
     # A shared position asks first, and answers after a move.
+    # Values of another scale are shown as chances.
+    shown: list[float] = []
+
+    def scaled(why: Any) -> Any:
+        shown.append(max(action["value"] for action in why["actions"]))
+        for action in why["actions"]:
+            action["value"] = 2 * action["value"] - 1
+        return why | {"worst": -1, "best": 1}
+
+    change_answers(each.page, "**/why/*", scaled)
     fresh = each.go(link.removeprefix(f"{each.address}/"), ".practice .hand")
     assert (fresh.locator(".answer").count(), fresh.url[-28:]) == (0, f"/position/{link[-18:]}")
     type_an_answer(fresh)
+    assert f" wins {shown[0]:.1%}" in fresh.locator("p.verdict").inner_text()
     assert each.flaws() == []
+    fresh.unroute_all()
     fresh.get_by_role("link", name="Explore this position").click()
     fresh.locator("details.move").first.wait_for()
     assert fresh.locator(".reason").inner_text() == words

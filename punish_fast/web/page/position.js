@@ -10,8 +10,10 @@ export async function show(main, [state], isCurrent) {
   const [{ digest }] = judges;
   const [found, { fields: rules }] = await Promise.all([get(`/models/${digest}/why/${state}`), get(`/models/${digest}/meta`)]);
   if (!isCurrent()) return null;
-  const best = found.actions.reduce((a, b) => (b.value > a.value ? b : a)).action;
-  const quiz = new Shared(main, judges, { rules, positions: [{ ...found, state, best, person: "" }], title: "What do you play?", lead: "A position that somebody has shared." });
+  // As in practice, values are from 0 for a loss to 1 for a win, whatever the judge has learned.
+  const actions = found.actions.map((each) => ({ ...each, value: (each.value - found.worst) / (found.best - found.worst) }));
+  const best = actions.reduce((a, b) => (b.value > a.value ? b : a)).action;
+  const quiz = new Shared(main, judges, { rules, positions: [{ ...found, actions, state, best, person: "" }], title: "What do you play?", lead: "A position that somebody has shared." });
   return () => quiz.leave();
 }
 
