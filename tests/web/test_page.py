@@ -1000,6 +1000,11 @@ def test_changed_rules_end_the_study_of_others(visit):
     page.locator("form .main:enabled").click()
     page.get_by_text("Two players learn this game.").wait_for()
     assert page.locator("main [role=alert]").count() == 0
+    # Too few cards can be neither studied nor played, also after a study.
+    page.get_by_label("Copies of guard").fill("0")
+    page.get_by_text("A game needs at least 7 cards.").wait_for()
+    page.wait_for_timeout(100)
+    assert page.locator("form button:disabled").all_inner_texts() == ["Is it balanced?", "Play these rules"]
 
 
 def test_a_first_answer_that_is_late_or_uncertain_is_no_error(visit):

@@ -51,7 +51,10 @@ class HouseRules {
       (this.start = h("button", {}, "Play these rules")),
       h("button", { type: "button", class: "plain", onclick: reset }, "Undo all changes"),
     );
-    const run = (button) => (button === this.submit ? this.ask() : this.play()).catch((error) => isCurrent() && complain(error));
+    const run = async (button) => {
+      await (button === this.submit ? this.ask() : this.play()).catch((error) => isCurrent() && complain(error));
+      return this.isShort;
+    };
     main.replaceChildren(
       title("House rules", "Change how often a card exists and how much damage it deals. See whether the game stays balanced, and play it."),
       h("div", { class: "stack" }, form({ class: "panel stack" }, run, this.sliders, this.total, buttons), this.answer),
@@ -98,10 +101,11 @@ class HouseRules {
     const n = this.rules.copies.reduce((sum, each) => sum + each, 0);
     const { hand_size: hand, reveal_size: revealed, feints } = this.standard;
     const needed = 2 * (hand + feints) + revealed;
-    for (const button of [this.submit, this.start]) button.disabled = n < needed;
-    const told = n < needed ? `A game needs at least ${needed} cards.` : words.length ? "" : "Nothing is changed yet.";
+    this.isShort = n < needed;
+    for (const button of [this.submit, this.start]) button.disabled = this.isShort;
+    const told = this.isShort ? `A game needs at least ${needed} cards.` : words.length ? "" : "Nothing is changed yet.";
     this.total.textContent = [`${counted(n, "card")} in all.`, words.length ? `Changed: ${words.join(", ")}.` : "", told].filter(Boolean).join(" ");
-    this.total.className = n < needed ? "bad" : "quiet";
+    this.total.className = this.isShort ? "bad" : "quiet";
   }
 
   /** Ask for a preliminary balance and then for a better one, and show them. */

@@ -73,7 +73,8 @@ export function welcome(models, deal, isCurrent) {
   return [...(duel.length ? [duelForm(duel, start), primer(duel[0], isCurrent), handPanel(), tiles] : [tiles]), more(models, start)];
 }
 
-/** A form whose button is disabled while `start(button)` runs, and shows its attribute `data-busy` if that takes long. */
+/** A form whose button is disabled while `start(button)` runs, and afterwards if that returns true. If it takes long, the
+ * button shows its attribute `data-busy`. */
 export function form(attributes, start, ...children) {
   const onsubmit = async (event) => {
     event.preventDefault();
@@ -82,9 +83,8 @@ export function form(attributes, start, ...children) {
     const busy = submitter.dataset.busy ?? READY;
     const timer = setTimeout(() => submitter.replaceChildren(busy), PATIENCE);
     submitter.disabled = true;
-    await start(submitter);
+    submitter.disabled = (await start(submitter)) === true;
     clearTimeout(timer);
-    submitter.disabled = false;
     if (submitter.textContent === busy) submitter.replaceChildren(...words);
   };
   return h("form", { ...attributes, onsubmit }, children);
