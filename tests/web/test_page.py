@@ -1202,6 +1202,16 @@ def test_a_first_visit_begins_with_the_lesson_and_a_later_one_with_a_greeting(vi
     assert (each.flaws(), each.misplaced()) == ([], [])
 
 
+def test_browsers_that_store_nothing_have_different_names(visit):
+    names = set()
+    for each in (visit(), visit()):
+        each.page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error(); } });")
+        page = each.go("#/play", ".start")
+        names.add(page.get_by_label("Your name").get_attribute("placeholder"))
+    assert len(names) == 2
+    assert all(re.fullmatch(r"Guest \d{6}", str(name)) for name in names)
+
+
 def test_a_measure_is_learned_by_keys_and_ends_with_a_game(visit):
     each = visit()
     page = each.go("#/learn", ".learn .hand")

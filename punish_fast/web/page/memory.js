@@ -24,6 +24,8 @@ export function keep(name, value) {
 
 // Earlier versions stored this name for all users who had given none.
 const YOU = "you";
+// Name of a guest whose name is not stored yet, or cannot be stored.
+const GUEST = `Guest ${100_000 + (crypto.getRandomValues(new Uint32Array(1))[0] % 900_000)}`;
 
 /** Return the name that the user has given, or null. */
 export function givenName() {
@@ -33,8 +35,8 @@ export function givenName() {
 
 /** Return a random name of this browser, for users who have given none. */
 export function guestName() {
-  if (!recall("guest", null)) keep("guest", `Guest ${100_000 + (crypto.getRandomValues(new Uint32Array(1))[0] % 900_000)}`);
-  return recall("guest", YOU);
+  if (!recall("guest", null)) keep("guest", GUEST);
+  return recall("guest", GUEST);
 }
 
 /** Return the user's name in the records. */
