@@ -57,7 +57,7 @@ def network_address_of(listening: socket.socket) -> str | None:
     host, port = listening.getsockname()[:2]
     if host not in _ALL:
         return None
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         # Connecting a UDP socket selects a local address, but sends no packet.
         probe.connect(("192.0.2.1", 9))
         return f"http://{probe.getsockname()[0]}:{port}"

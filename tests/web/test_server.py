@@ -39,9 +39,10 @@ def test_an_address_is_shown_as_people_type_it(host, shown):
         assert network is None or (host in ("::", "0.0.0.0") and network.endswith(f":{url.port}"))
 
 
-def test_a_machine_without_a_network_has_no_address_for_others(monkeypatch):
+@pytest.mark.parametrize(("owner", "name"), [(socket.socket, "connect"), (socket, "socket")])
+def test_a_machine_without_a_network_has_no_address_for_others(monkeypatch, owner, name):
     with listen("0.0.0.0", 0) as listening:
-        monkeypatch.setattr(socket.socket, "connect", Mock(side_effect=OSError))
+        monkeypatch.setattr(owner, name, Mock(side_effect=OSError))
         assert network_address_of(listening) is None
 
 
