@@ -130,7 +130,9 @@ function greeting(hasPuzzle) {
   const more = h("span");
   const link = ({ game, persons, winner }) => h("a", { href: `#/review/${game}` }, `review your last game against ${persons[Number(winner === nameHere())]}`);
   const fill = ([last]) => last && more.replaceChildren(link(last), h("a", { href: "#/you" }, "practice your habits"));
-  get("/games", { player: nameHere(), limit: 1 }).then(fill, () => {});
+  // The server refuses to list the games of an unknown player.
+  const last = (players) => players.some(({ name }) => name === nameHere()) && get("/games", { player: nameHere(), limit: 1 }).then(fill);
+  get("/players").then(last).catch(() => {});
   return [h("strong", {}, givenName() ? `Hello ${givenName()}:` : "Hello:"), hasPuzzle && [h("a", { href: "#/puzzle" }, state), streak > 0 && h("span", { class: "status" }, `streak ${streak}`)], more];
 }
 
