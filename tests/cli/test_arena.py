@@ -20,6 +20,7 @@ from punish_fast.equilibrium.exploitation.bracket import BracketSearch, bracket
 from punish_fast.equilibrium.exploitation.stored_bounds import LAYOUT
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.runtime.deadline import TimeLimitError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
 TINY = ("--rules", "tiny", "--quiet")
@@ -233,6 +234,16 @@ def test_a_time_limit_leaves_valid_bounds(run):
     assert 0 < report["lower_bound"] <= report["upper_bound"] < 1
     assert (report["iterations"], report["first_actions"], report["stopped_by_time"]) == (0, {}, True)
     assert "These are initial bounds, because no iteration has finished." in run(*words).out
+
+
+def test_time_that_ends_an_exploiter_leaves_the_bounds(run, monkeypatch):
+    def end(*_):
+        raise TimeLimitError("no time is left")
+
+    monkeypatch.setattr(exploiters._Series, "run", end)
+    report = run(*BRACKET, "--exploiter", "belief", "--gap", "20", "--time", "600", "--json").report
+    assert report["exploiters"] == {}
+    assert 0 < report["lower_bound"] <= report["upper_bound"] < 1
 
 
 def test_a_search_says_that_time_stopped_it_and_how_to_continue(run, monkeypatch):
