@@ -142,6 +142,9 @@ def test_a_dry_run_counts_and_writes_nothing(run, folder, modes):
     assert run(*then.split()[1:], "-o", "x.h5").code == 0
     (folder / "x.h5").unlink()
     assert not run("solve", *HOUSE, "--dry-run", "--memory-limit", "1B").then
+    far = ("--cluster", "tcp://host:8786")
+    then = f"punish-fast solve --rules house.toml {' '.join(far)} --no-tensor"
+    assert run("solve", *HOUSE, "--dry-run", *far, "--memory-limit", "1GB").then == then
     against = run("solve", *HOUSE, "--dry-run", "--memory-limit", "1B", "--enemy", "careful", "--json").report
     assert against["nnz"] == made["nnz"]
     assert names(folder) == ["house.toml"]

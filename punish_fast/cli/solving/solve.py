@@ -266,7 +266,8 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
         ],
     }
     fitting = {each["mode"] for each in report["modes"] if each["fits"]}
-    words = ["solve", *options.given("dry_run", "no_tensor")]
+    # Only a dry run allows --memory-limit with --cluster.
+    words = ["solve", *options.given("dry_run", "no_tensor", *["memory_limit"] * (options.cluster is not None))]
     if options.no_tensor or options.cluster is not None or TENSOR not in fitting:
         words.append("--no-tensor")
     options.print(report, then=words if fitting else ())
