@@ -233,10 +233,10 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         figure = Figure(layout="constrained")
         yield figure
         width, dpi = picture_size.get(PictureSize())
-        scale = 1.0 if width is None else width / figure.get_figwidth()
         suffix = path.suffix[1:]
-        if suffix == "pdf":
-            figure.set_size_inches(scale * figure.get_figwidth(), scale * figure.get_figheight())
+        if suffix == "pdf" and width is not None:
+            figure.set_size_inches(width, width * figure.get_figheight() / figure.get_figwidth())
+        scale = 1.0 if width is None else width / figure.get_figwidth()
         options: Any = {"pil_kwargs": {"dpi": (dpi, dpi)}} if suffix == "png" else {}
         with replacing(path) as temporary:
             # matplotlib warns about every character that is missing from the font. Replace these by a single warning.

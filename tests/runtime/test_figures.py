@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -77,6 +78,17 @@ def test_a_width_scales_the_whole_picture(tmp_path):
         assert struct.unpack(">II", image[at : at + 8]) == (5906, 5906)  # 150 dots per inch
     for image, size in zip(both("x.pdf"), ("576 288", "288 144"), strict=True):
         assert f"/MediaBox [ 0 0 {size} ]".encode() in image
+
+
+def test_images_in_wide_pdf_files_keep_their_resolution(tmp_path):
+    def pixels(width):
+        picture_size.set(PictureSize(width))
+        with picture(path := tmp_path / "x.pdf", "kind") as figure:
+            figure.subplots().imshow([[0, 1]], aspect="auto")
+        return int(re.findall(rb"/Width (\d+)", path.read_bytes())[0])
+
+    narrow, wide = (copy_context().run(pixels, width) for width in (6.0, 12.0))
+    assert wide - narrow == pytest.approx(6 * 150, abs=20)
 
 
 def test_characters_that_the_font_lacks_are_one_warning(path):
