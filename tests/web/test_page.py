@@ -601,6 +601,22 @@ def test_a_refused_page_names_the_reason_and_can_be_tried_again(browser, address
     visit.end()
 
 
+def test_the_coach_assumes_the_judge_or_on_request_the_opponent(visit):
+    page = visit().go("#/play", ".start")
+    page.locator(".opponent", has_text="Clara").click()
+    page.get_by_role("button", name="Play against Clara").click()
+    page.wait_for_selector(".controls")
+    page.keyboard.press("c")
+    heading = page.locator(".coach h3").first
+    for _ in range(2):
+        page.get_by_role("button", name="Use how Clara really plays").click()
+        page.get_by_role("button", name="Back to the usual judge").wait_for()
+        assert heading.inner_text() == "Your chance of winning against Clara with each move"
+        page.get_by_role("button", name="Back to the usual judge").click()
+        page.get_by_role("button", name="Use how Clara really plays").wait_for()
+        assert heading.inner_text() == "Your chance of winning with each move, if Clara played like Nina"
+
+
 def test_the_coach_and_the_rules_are_a_key_away_and_on_a_phone_a_tap(visit):
     each = visit(size={"width": 390, "height": 420}, has_touch=True, is_mobile=True)
     page = sit_down(each, "Hal")

@@ -54,7 +54,6 @@ export class Seat {
   constructor(main, models) {
     this.main = main;
     this.models = models;
-    this.asOpponent = false; // true if the coach assumes the opponent's own strategy, instead of the judge's
     this.listener = (event) => this.onKey(event);
     document.addEventListener("keydown", this.listener);
   }
@@ -254,7 +253,9 @@ export class Seat {
     }
   }
 
-  async advise() {
+  /** Show the coach's advice, which assumes the opponent's own strategy or, by default, the judge's. */
+  async advise(asOpponent = this.asOpponent ?? false) {
+    this.asOpponent = asOpponent;
     const { table, n_events: n, is_on: isOn, names } = this.table;
     this.renderer.advise(null);
     if (!recall("coach", false) || !isOn || !this.offers("coaches", this.table)) {
@@ -263,16 +264,11 @@ export class Seat {
     }
     if (!this.coach.firstChild) this.coach.replaceChildren(h("p", { class: "quiet small" }, "The coach is thinking …"));
     try {
-      const asOpponent = this.asOpponent;
       const coach = await get(`/tables/${table}/coach`, { as_opponent: asOpponent || null });
       if (!this.isAt(table) || this.table.n_events !== n || this.asOpponent !== asOpponent || !recall("coach", false)) return;
       this.renderer.advise(coach);
       const isOther = coach.judge !== names[1] && !asOpponent;
-      const swap = () => {
-        this.asOpponent = !asOpponent;
-        return this.advise();
-      };
-      const choose = h("button", { type: "button", class: "plain", onclick: swap }, isOther ? `Use how ${names[1]} really plays` : "Back to the usual judge");
+      const choose = h("button", { type: "button", class: "plain", onclick: () => this.advise(!asOpponent) }, isOther ? `Use how ${names[1]} really plays` : "Back to the usual judge");
       this.coach.replaceChildren(...advice(coach, names[1], isOther && coach.judge), isOther || asOpponent ? choose : "");
     } catch (error) {
       if (this.isAt(table)) this.coach.replaceChildren(h("p", { class: "quiet small" }, error.message));
