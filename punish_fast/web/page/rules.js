@@ -51,10 +51,7 @@ class HouseRules {
       (this.start = h("button", {}, "Play these rules")),
       h("button", { type: "button", class: "plain", onclick: reset }, "Undo all changes"),
     );
-    const run = async (button) => {
-      await (button === this.submit ? this.ask() : this.play()).catch((error) => isCurrent() && complain(error));
-      return this.isShort;
-    };
+    const run = (button) => (button === this.submit ? this.ask() : this.play()).catch((error) => isCurrent() && complain(error)).then(() => this.isShort);
     main.replaceChildren(
       title("House rules", "Change how often a card exists and how much damage it deals. See whether the game stays balanced, and play it."),
       h("div", { class: "stack" }, form({ class: "panel stack" }, run, this.sliders, this.total, buttons), this.answer),
