@@ -91,7 +91,7 @@ BUDGET = {
     "arena": 1550,
     "study": 850,
     "games": 5700,
-    "store": 1750,
+    "store": 1760,
     "equilibrium": 2640,
     "records": 1760,
     "enemies": 600,
