@@ -106,7 +106,10 @@ class TerminalGame:
         texts = [self.game.action_text(view.state, action) for action in actions]
         numbers = numbers_of(self.game, actions)
         short = [words[action] for action in actions]
-        keys = [*map(str, numbers)] if short == texts else [key if key.isdecimal() else key[0] for key in short]
+        initials = [key if key.isdecimal() else key[0] for key in short]
+        keys = initials if len({*initials}) == len(initials) else short
+        if short == texts:
+            keys = [*map(str, numbers)]
         for key, text in zip(keys, texts, strict=True):
             self.tell(f"  {key}  {text.partition(' from slot ')[0]}")
         is_range = short == texts and numbers[-1] - numbers[0] < len(numbers)
