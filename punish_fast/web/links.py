@@ -60,14 +60,14 @@ def link_routes(database: GameDatabase, names: Collection[str], workers: Workers
         content = await workers.run("drawer", lambda: drawn("position.png", partial(draw_cards, rows)))
         return Response(content, media_type="image/png")
 
-    @routes.get("/links/positions/{code}", response_class=HTMLResponse)
-    async def position_link(code: StateCode, request: Request) -> str:
+    @routes.get("/links/positions/{code}", response_class=Response)
+    async def position_link(code: StateCode, request: Request) -> Response:
         """Return a document that opens a position on the page as a question, with tags for a preview."""
         words = presentation.state(from_decimal(layout, int(code)))["words"]
         return _document(request, names, "Punish: what do you play?", words, code, f"position/{code}")
 
-    @routes.get("/links/games/{game}", response_class=HTMLResponse)
-    async def game_link(game: GameId, request: Request) -> str:
+    @routes.get("/links/games/{game}", response_class=Response)
+    async def game_link(game: GameId, request: Request) -> Response:
         """Return a document that opens a recorded game on the page, with tags for a preview."""
         found = await workers.run("reader", lambda: database.game(game))
         winner, loser = (person_of(side.name, side.is_bot) for side in (found.winner, found.loser))
@@ -79,7 +79,9 @@ def link_routes(database: GameDatabase, names: Collection[str], workers: Workers
     return routes
 
 
-def _document(request: Request, names: Collection[str], title: str, words: str, code: str | None, fragment: str) -> str:
+def _document(
+    request: Request, names: Collection[str], title: str, words: str, code: str | None, fragment: str
+) -> HTMLResponse:
     """Return a document that opens the page at a fragment. Its preview shows the position ``code``, if there is one."""
     base = _base_of(request, names)
     tags = {"og:type": "website", "og:url": f"{base}{request.scope['path']}"}
@@ -89,7 +91,7 @@ def _document(request: Request, names: Collection[str], title: str, words: str, 
         tags |= {"og:image:width": "1200", "og:image:height": "630", "twitter:card": "summary_large_image"}
     shown = "\n".join(f'<meta property="{name}" content="{escape(text)}">' for name, text in tags.items())
     # A proxy may serve the page under a prefix, so the address must be relative.
-    return _PAGE.format(title=escape(title), tags=shown, target=f"../../#/{fragment}")
+    return HTMLResponse(_PAGE.format(title=escape(title), tags=shown, target=f"../../#/{fragment}"))
 
 
 def _base_of(request: Request, names: Collection[str]) -> str:

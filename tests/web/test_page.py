@@ -391,7 +391,7 @@ def test_a_pick_can_be_taken_back_and_a_reload_goes_on_with_the_game(visit):
     after(page, log)
     log = breath_of(page)
     page.reload()
-    page.wait_for_selector(".controls, .start")
+    page.wait_for_selector(".controls, .ending")
     if page.locator(".controls").count():
         assert breath_of(page) == log
 
@@ -801,15 +801,15 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
     def even_out(found: dict[str, Any]) -> dict[str, Any]:
         for question in found["positions"]:
             question["actions"] = [each | {"value": 0.5} for each in question["actions"]]
-            question["actions"][0]["value"] = 0.505
-            question["best"] = question["actions"][0]["action"]
+            question["actions"][-1]["value"] = 0.505
+            question["best"] = question["actions"][-1]["action"]
         return found
 
     each = visit()
     change_answers(each.page, "**/practice?*", even_out)
     page = each.go("#/practice", ".practice .hand")
     # The same answer again gives it, as at the table.
-    card = page.locator(".practice .hand button:enabled").last
+    card = page.locator(".practice .hand button:enabled").first
     card.click()
     assert (page.locator("p.verdict").count(), page.locator(".hand [aria-pressed=true]").count()) == (0, 1)
     page.keyboard.press("Escape")
