@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from games.gwent_twin import Duel, by_rule
+from punish_fast.games.contract import GameError
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows, decks_text, random_decks
 from punish_fast.games.gwent.game import Gwent, GwentVariant
 from punish_fast.games.gwent.movers import play_games, rule_of_thumb
@@ -117,3 +118,11 @@ def test_clauses_of_the_rule():
     state = game.state_of(deal + "second 7")._replace(wins=(0, 1))
     for total, expected in ((7, 10), (40, 10)):
         assert rule_of_thumb(state._replace(totals=(0, total))) == expected
+
+
+def test_decks_beyond_the_arrays_of_kernels_and_unknown_policies_are_refused():
+    for decks in (SAME[0], SAME[:0], SAME * 1.0, SAME - 2, SAME[..., 1:], SAME + 1):
+        with pytest.raises(GameError, match=r"^decks: "):
+            play_games(decks, RANDOM, 1)
+    with pytest.raises(GameError, match=r"^policies: .* are not allowed; they must be two of random, rule-of-thumb$"):
+        play_games(SAME, ("random", "rule"), 1)

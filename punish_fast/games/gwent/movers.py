@@ -19,10 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import Mover
+from punish_fast.games.contract import GameError, Mover
 from punish_fast.games.enumeration.vector_games import filled
 from punish_fast.games.episodes import random_mover
 from punish_fast.games.gwent import _playouts as _gwent_playouts
+from punish_fast.games.gwent.decks import MAX_CARD, MAX_SUM, MIN_CARDS
 from punish_fast.games.gwent.game import DRAWS, HAND_SIZE, N_PLAYERS
 from punish_fast.games.gwent.state import GwentState, words_of
 from punish_fast.runtime.parallel import for_each
@@ -60,8 +61,16 @@ class GwentGames(NamedTuple):
 def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: int = 0) -> GwentGames:
     """Simulate games between two policies, each one of `POLICIES`.
 
-    ``decks``, integers ``[n, 2, width]``, are valid decks padded with zeros. Game ``k`` uses decks ``k % n``.
+    ``decks``, integers ``[n, 2, width]``, are padded with zeros. Game ``k`` uses decks ``k % n``.
     """
+    if len(policies) != N_PLAYERS or not set(policies) <= set(POLICIES):
+        raise GameError(f"policies: {policies} are not allowed; they must be two of {', '.join(POLICIES)}")
+    # With invalid decks, the kernel would read beyond its arrays.
+    is_sound = decks.ndim == 3 and decks.shape[1] == N_PLAYERS and len(decks) and np.issubdtype(decks.dtype, np.integer)
+    if not is_sound or ((decks < 0) | (decks > MAX_CARD)).any():
+        raise GameError(f"decks: {decks.dtype} {decks.shape}; they must be integers up to {MAX_CARD}, [n, 2, width]")
+    if (decks > 0).sum(axis=2).min() < MIN_CARDS or decks.sum(axis=2, dtype=np.int64).max() > MAX_SUM:
+        raise GameError(f"decks: each must have at least {MIN_CARDS} cards, and a sum of at most {MAX_SUM}")
     # Copy the decks, because the kernel would be compiled again for a read-only array.
     decks = np.array(decks, dtype=np.int8, order="C")
     has_rule = np.array([policy == POLICIES[1] for policy in policies])
