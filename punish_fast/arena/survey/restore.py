@@ -2,8 +2,8 @@
 
 If several rules were changed, the first candidates undo one change each. Other candidates are *neighbors* of the
 changed rules. A neighbor differs from them in one further rule, or replaces one copy of the deciding card by a copy of
-another card. Neighbors are screened within seconds in the one-player
-model against *naive*: the best neighbors are those whose card values are closest to the values under the base rules.
+another card. Neighbors are screened within seconds in the one-player model against *naive*: the best neighbors are
+those whose card values are closest to the values under the base rules.
 Equilibrium play is then studied under the first candidates and the three best neighbors, as time permits.
 """
 
