@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -99,7 +99,7 @@ def run_equilibrium(
     Raises:
         TimeLimitError: If the time limit has long passed during an iteration.
     """
-    runner = _Runner(equilibrium, target or Target(), save, search_progress)
+    runner = _Runner(equilibrium, target or Target(), save, search_progress, equilibrium.iterations)
     try:
         runner.iterate(progress)
     except KeyboardInterrupt:
@@ -110,29 +110,25 @@ def run_equilibrium(
     return EquilibriumRun(equilibrium.iterations, exploitability, runner.response, runner.seconds)
 
 
+@dataclass
 class _Runner:
-    def __init__(
-        self,
-        equilibrium: Equilibrium,
-        target: Target,
-        save: Callable[[Equilibrium], None] | None,
-        search_progress: Callable[[str, int, float], None] | None,
-    ) -> None:
-        self.seconds = {"iterations": 0.0, "measure": 0.0, "checkpoint": 0.0}
-        self._equilibrium, self._target = equilibrium, target
-        self._save, self._search_progress = save, search_progress
-        self._first, self._begin = equilibrium.iterations, time.perf_counter()
-        # Seconds of the first iteration, including compilation.
-        self._first_seconds = 0.0
-        # Results of the last measurement, and the iteration after which exploitability was measured.
-        self._exploitability: float | None = None
-        self.response = np.zeros(0)
-        self._measured = -1
-        self._saved = -1
+    equilibrium: Equilibrium
+    target: Target
+    save: Callable[[Equilibrium], None] | None
+    search_progress: Callable[[str, int, float], None] | None
+    first: int  # number of iterations before this run
+    begin: float = field(default_factory=time.perf_counter)
+    seconds: dict[str, float] = field(default_factory=lambda: {"iterations": 0.0, "measure": 0.0, "checkpoint": 0.0})
+    first_seconds: float = 0.0  # of the first iteration, including compilation
+    # Results of the last measurement, and the iteration after which exploitability was measured.
+    exploitability: float | None = None
+    response: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    measured: int = -1
+    saved: int = -1
 
     def iterate(self, progress: Callable[[IterationStatus], None] | None) -> None:
-        equilibrium, target = self._equilibrium, self._target
-        saved, due = self._begin, _FIRST_MEASUREMENT
+        equilibrium, target = self.equilibrium, self.target
+        saved, due = self.begin, _FIRST_MEASUREMENT
         while equilibrium.iterations < target.max_iterations:
             begin = time.perf_counter()
             # Delay interrupts, because an interrupted iteration would leave the tables invalid.
@@ -140,7 +136,7 @@ class _Runner:
                 equilibrium.iterate()
             now = time.perf_counter()
             self.seconds["iterations"] += now - begin
-            self._first_seconds = self._first_seconds or now - begin
+            self.first_seconds = self.first_seconds or now - begin
             if progress is not None:
                 progress(self._status())
             if now - saved > _SECONDS_BETWEEN_CHECKPOINTS:
@@ -155,39 +151,39 @@ class _Runner:
                 return
 
     def checkpoint(self) -> None:
-        if self._save is not None and self._equilibrium.iterations not in (0, self._saved):
+        if self.save is not None and self.equilibrium.iterations not in (0, self.saved):
             begin = time.perf_counter()
-            self._save(self._equilibrium)
+            self.save(self.equilibrium)
             self.seconds["checkpoint"] += time.perf_counter() - begin
-            self._saved = self._equilibrium.iterations
+            self.saved = self.equilibrium.iterations
 
     def measure(self) -> float:
         """Return the exploitability of the average strategy, or NaN if time runs out. Measure it unless it is known."""
-        equilibrium = self._equilibrium
-        if self._exploitability is None or self._measured != equilibrium.iterations:
+        equilibrium = self.equilibrium
+        if self.exploitability is None or self.measured != equilibrium.iterations:
             begin = time.perf_counter()
             graph, start = equilibrium.graph, exploiter_start(equilibrium)
-            self._exploitability, self.response = math.nan, start.policy
+            self.exploitability, self.response = math.nan, start.policy
             with suppress(TimeLimitError):
-                found = search_from([start], graph, equilibrium.average, self._search_progress)
-                self._exploitability, self.response = 100 * (found.win_probability - 0.5), found.policy
+                found = search_from([start], graph, equilibrium.average, self.search_progress)
+                self.exploitability, self.response = 100 * (found.win_probability - 0.5), found.policy
             self.seconds["measure"] += time.perf_counter() - begin
-            self._measured = equilibrium.iterations
-        return self._exploitability
+            self.measured = equilibrium.iterations
+        return self.exploitability
 
     def _seconds_left(self) -> float:
         """Return the seconds until a time limit ends learning, or infinity without a limit."""
-        n_timed = self._equilibrium.iterations - self._first - 1
-        each = (self.seconds["iterations"] - self._first_seconds) / max(n_timed, 1)
-        target = math.inf if self._target.seconds is None else self._target.seconds
-        return min(target - (time.perf_counter() - self._begin), seconds_left() - _MEASUREMENTS * each)
+        n_timed = self.equilibrium.iterations - self.first - 1
+        each = (self.seconds["iterations"] - self.first_seconds) / max(n_timed, 1)
+        target = math.inf if self.target.seconds is None else self.target.seconds
+        return min(target - (time.perf_counter() - self.begin), seconds_left() - _MEASUREMENTS * each)
 
     def _status(self) -> IterationStatus:
-        target, iteration = self._target, self._equilibrium.iterations
-        each = self.seconds["iterations"] / (iteration - self._first)
+        target, iteration = self.target, self.equilibrium.iterations
+        each = self.seconds["iterations"] / (iteration - self.first)
         last = None if target.max_iterations == MAX_ITERATIONS else target.max_iterations
         left = min(math.inf if last is None else each * (last - iteration), max(self._seconds_left(), 0.0))
-        return IterationStatus(iteration, last, each, None if left == math.inf else left, self._exploitability)
+        return IterationStatus(iteration, last, each, None if left == math.inf else left, self.exploitability)
 
 
 def default_response_share(information: str) -> float:
