@@ -35,27 +35,14 @@ class MeasureSeat(Equilibrium):
         super().__init__(graph, share)
 
     @property
-    def game(self) -> LayeredGraph:
-        """The restricted game, or the graph if iterations run on the whole graph."""
-        return self.graph if self._part is None else self._part.game
+    def iteration(self) -> RegretIteration:
+        """Iteration on the restricted game, or on the graph if iterations run on the whole graph."""
+        return self._whole if self._part is None else self._part.iteration
 
     @property
     def learned(self) -> np.ndarray:
         """Information states in the restricted game, int64 ``[n]``."""
         return np.flatnonzero(self._marks.state == INSIDE)
-
-    @property
-    def response_policy(self) -> np.ndarray:
-        """Response to the player, float64 ``[n_rows]``."""
-        assert self._whole.response is not None
-        self._merge()
-        return self._whole.response.policy
-
-    @property
-    def values(self) -> Strategies:
-        """Values of the player and of the response, float64 ``[n_values]`` each."""
-        assert self._whole.response is not None
-        return self._whole.v, self._whole.response.v[:, 0]
 
     def begin(self, partner: "MeasureSeat") -> None:
         """Set the player of the other seat, or the same object if both seats have the same strategy."""

@@ -16,13 +16,12 @@ states that are likely enough after it, rounded (`PolicyPart`). Elsewhere it agr
 measure.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.duel.evaluation import head_to_head
 from punish_fast.duel.graph import GameGraph, must_be_graph, redeal_after
-from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.duel.public_states import (
     UNITS,
     LazyPolicies,
@@ -34,11 +33,11 @@ from punish_fast.duel.public_states import (
 )
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.measure_seat import MeasureSeat, visits_after
-from punish_fast.equilibrium.regret_iteration import Strategies
+from punish_fast.equilibrium.regret_iteration import RegretIteration
 from punish_fast.equilibrium.restricted_game import RestrictedGame
 from punish_fast.mdp.arrays.policy import check_policy, first_best
 from punish_fast.punish.strategy import policy_of
-from punish_fast.runtime.deadline import time_limit
+from punish_fast.runtime.errors import ArgumentError, check_allowed
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.parallel import cumulated
 
@@ -82,6 +81,15 @@ def likely_public_states(graph: GameGraph, policy: np.ndarray, n: int) -> Public
     return PublicStates(whole.public.rows[both[np.append(True, both[1:] != both[:-1])[: len(both)]] - 1])
 
 
+class Learned(NamedTuple):
+    """Learned strategies after a public state and its mirrored public state, by index."""
+
+    policies: dict[int, PolicyPart | np.ndarray]  # whole policy, float64 ``[n_rows]``, for index 0
+    # Visits to the nodes after the measure, with the old and with the new strategy, float64 ``[2, n_nodes]`` each.
+    visits: dict[int, tuple[np.ndarray, np.ndarray]]
+    values: np.ndarray  # float64 ``[2, n_nodes]``, win probabilities, new at the nodes of these public states
+
+
 class PublicEquilibrium:
     """Approximation of an equilibrium by strategies for each public state.
 
@@ -119,35 +127,38 @@ class PublicEquilibrium:
             True
         """
         must_be_graph(graph)
-        if not 0 < share <= 1:
-            raise ValueError(f"share is {share}; it must be above 0 and at most 1")
-        self.graph, self._share, self._first = graph, share, policy_of(base, graph.space)
+        check_allowed(0 < share <= 1, ArgumentError, "share", share, "above 0 and at most 1")
+        self.graph, self._share = graph, share
         mirror = graph.public.mirror
         with_nodes = [k for k in range(1, len(graph.public)) if k <= mirror[k] and len(graph.nodes_after(k))]
         self.order = [*with_nodes, 0]
         self.rounds = np.zeros(len(graph.public), dtype=np.int64)
-        self._parts: dict[int, PolicyPart] = {}
+        # Strategy for the first measure, float64 ``[n_rows]``, and a `PolicyPart` for each learned public state.
+        self._policies: dict[int, Any] = {0: policy_of(base, graph.space)}
         # Visits to nodes from the measure after each learned public state, float64 ``[2, n_nodes]``.
         self._after: dict[int, np.ndarray] = {}
         if state is not None:
             self._resume(state)
             return
-        base, state_ptr = self._first, graph.space.state_ptr
+        base, state_ptr = self._policies[0], graph.space.state_ptr
         found = best_response(graph, base, "belief").policy
         self._response = (first_best(state_ptr, found) - state_ptr[:-1]).astype(np.uint8)
-        found = self._response_policy
         # Win probabilities at the nodes and visits to them: of the strategies against themselves, and of the response.
-        players = base, found
+        players = base, self._response_policy
         self._values = np.array([head_to_head(graph, own, base, 1e-6).v[graph.nodes, 0] for own in players])
         self._visits = np.array([_visits(graph, own, base) for own in players])
 
     @property
     def policy(self) -> PublicPolicy:
         """Current strategy."""
-        parts, first, state_ptr = dict(self._parts), self._first, self.graph.space.state_ptr
+        return self._policy_with({})
+
+    def _policy_with(self, learned: dict[int, PolicyPart | np.ndarray]) -> PublicPolicy:
+        policies, state_ptr = self._policies | learned, self.graph.space.state_ptr
 
         def policy_after(index: int) -> np.ndarray:
-            return parts[index].policy(state_ptr, first) if index in parts else first
+            part = policies.get(index)
+            return part.policy(state_ptr, policies[0]) if isinstance(part, PolicyPart) else policies[0]
 
         return PublicPolicy(self.graph.public, LazyPolicies(len(self.graph.public), policy_after))
 
@@ -157,11 +168,6 @@ class PublicEquilibrium:
         policy = np.zeros(len(self.graph.action))
         policy[self.graph.space.state_ptr[:-1] + self._response] = 1.0
         return policy
-
-    @property
-    def unlearned(self) -> list[int]:
-        """Indices in `order` whose strategies have not been learned in the current round."""
-        return [index for index in self.order if self.rounds[index] == self.rounds[self.order].min()]
 
     def state_dict(self) -> dict[str, np.ndarray]:
         """Return the state of the learner as arrays.
@@ -180,14 +186,14 @@ class PublicEquilibrium:
             True
         """
         learned = self._learned_indices()
-        parts, after = [self._parts[index] for index in learned if index], [self._after[index] for index in learned]
+        parts, after = [self._policies[index] for index in learned if index], [self._after[index] for index in learned]
         return {
             "rounds": self.rounds.copy(),
             "values": self._values.copy(),
             "visits": self._visits.copy(),
             "after": np.array(after).reshape(-1, *self._visits.shape),
             "response": self._response,
-            "first": self._first if self.rounds[0] else self._first[:0],
+            "first": self._policies[0][: None if self.rounds[0] else 0],
             "part_ptr": cumulated(np.array([len(part.state) for part in parts], dtype=np.int64)),
             "part_state": np.concatenate([np.zeros(0, dtype=np.int32), *(part.state for part in parts)]),
             "part_units": np.concatenate([np.zeros(0, dtype=np.uint8), *(part.units for part in parts)]),
@@ -209,9 +215,9 @@ class PublicEquilibrium:
         self._visits = valid("visits", shape, 0)
         self._after = dict(zip(learned, valid("after", (len(learned), *shape), 0), strict=True))
         self._response = valid("response", lengths.shape, 0, lengths - 1)
-        first = valid("first", (len(self._first) if 0 in learned else 0,), 0, 1)
+        first = valid("first", (len(self._policies[0]) if 0 in learned else 0,), 0, 1)
         if len(first):
-            self._first = check_policy(self.graph.space.state_ptr, first)
+            self._policies[0] = check_policy(self.graph.space.state_ptr, first)
         later = [index for index in learned if index]
         ptr = valid("part_ptr", (len(later) + 1,), 0)
         states = valid("part_state", (int(ptr[-1]),), 0, len(lengths) - 1)
@@ -222,7 +228,7 @@ class PublicEquilibrium:
         if len(units) and (np.add.reduceat(units, row_ptr[:-1], dtype=np.int64) != UNITS).any():
             raise ValueError(f"part_units: must add up to {UNITS} in each state")
         for index, begin, end in zip(later, ptr, ptr[1:], strict=False):
-            self._parts[index] = PolicyPart(states[begin:end], units[row_ptr[begin] : row_ptr[end]])
+            self._policies[index] = PolicyPart(states[begin:end], units[row_ptr[begin] : row_ptr[end]])
 
     def _learned_indices(self) -> list[int]:
         """Return the learned indices in `order`, each with the index of its mirrored public state."""
@@ -263,34 +269,44 @@ class PublicEquilibrium:
             >>> len(learner.policy[0]) == len(graph.action)
             True
         """
-        indices = list(dict.fromkeys([index, int(self.graph.public.mirror[index])]))
-        before = [self.policy[k] for k in indices]
-        seats = [self._seat(*each) for each in zip(indices, before, strict=True)]
+        self._apply(self._learned(index, iterations))
+
+    def _learned(self, index: int, iterations: int) -> Learned:
+        """Return the result of `learn` for `_apply`, and change nothing."""
+        before, visits = self.policy, self._visits
+        seats = [self._seat(k, before[k]) for k in dict.fromkeys([index, int(self.graph.public.mirror[index])])]
         for seat, partner in zip(seats, reversed(seats), strict=True):
             seat.begin(partner)
         for _ in range(iterations if index else iterations * _OF_FIRST_MEASURE):
             for seat in seats:
                 seat.iterate()
-        # The state is valid before and after this block, but not within.
-        with uninterrupted(), time_limit(np.inf):
-            games = [seat.game for seat in seats]
-            for seat in seats:
-                self._store(seat)
-            after = [self.policy[k] for k in indices]
-            both = (zip(each, reversed(each), strict=True) for each in (after, before))
-            for seat, game, new, old in zip(seats, games, *both, strict=True):
-                self._evaluate(seat, game, new, old)
-            # If an error ends this block, strategies that were not learned before do not count as learned.
-            self.rounds[indices] += 1
+        # Strategies are computed later, because this drops the restricted games of the seats.
+        last = {seat.index: seat.iteration for seat in seats}
+        learned = Learned({seat.index: self._strategy(seat) for seat in seats}, {}, self._values.copy())
+        policies = self._policy_with(learned.policies), before
+        for k, iteration in last.items():
+            learned.visits[k] = self._evaluate(k, iteration, policies, visits, learned.values)
+            visits = _replaced(visits, *learned.visits[k])
+        return learned
 
-    def _store(self, seat: MeasureSeat) -> None:
+    def _apply(self, learned: Learned) -> None:
+        """Replace strategies, values and visits by a result of `_learned`."""
+        # The state is valid before and after this block, but not within.
+        with uninterrupted():
+            self._policies |= learned.policies
+            for index, (before, after) in learned.visits.items():
+                self._visits, self._after[index] = _replaced(self._visits, before, after), after
+                nodes = self.graph.nodes_after(index)
+                self._values[:, nodes] = learned.values[:, nodes]
+                self.rounds[index] += 1
+
+    def _strategy(self, seat: MeasureSeat) -> PolicyPart | np.ndarray:
         state_ptr, average, learned = self.graph.space.state_ptr, seat.average, seat.learned
         if seat.index:
-            self._parts[seat.index] = PolicyPart.rounded(state_ptr, average, learned)
-        else:
-            rows, _ = rows_of(state_ptr, learned)
-            self._first = self._first.copy()
-            self._first[rows] = average[rows]
+            return PolicyPart.rounded(state_ptr, average, learned)
+        policy, (rows, _) = self._policies[0].copy(), rows_of(state_ptr, learned)
+        policy[rows] = average[rows]
+        return np.asarray(policy)
 
     def _seat(self, index: int, policy: np.ndarray) -> MeasureSeat:
         mirrored, state_ptr = int(self.graph.public.mirror[index]), self.graph.space.state_ptr
@@ -307,30 +323,41 @@ class PublicEquilibrium:
 
     def _dealt(self, index: int, visits: np.ndarray) -> np.ndarray:
         """Return the expected visits to full states of the first breath after a public state, float64 ``[n]``."""
-        graph = self.graph
-        dealt = graph.deal_again(np.where(graph.node_public == index, visits, 0.0))
-        return dealt + graph.initial_reach if index == 0 else dealt
+        graph, opening = self.graph, (index == 0) * self.graph.initial_reach
+        return np.asarray(graph.deal_again(np.where(graph.node_public == index, visits, 0.0)) + opening)
 
-    def _evaluate(self, seat: MeasureSeat, game: LayeredGraph, policies: Strategies, before: Strategies) -> None:
-        """Compute the values and visits of a new strategy, on the game in which it was learned."""
-        graph, index, mirrored = self.graph, seat.index, int(self.graph.public.mirror[seat.index])
+    def _evaluate(
+        self,
+        index: int,
+        iteration: RegretIteration,
+        policies: tuple[PublicPolicy, ...],
+        visits: np.ndarray,
+        out: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate a new strategy on the game in which it was learned.
+
+        ``policies`` contains the new and the old strategies. Write the values of nodes to ``out``, float64
+        ``[2, n_nodes]``. Return the visits after the measure with the old and with the new strategy.
+        """
+        graph, game, both = self.graph, iteration.graph, (index, int(self.graph.public.mirror[index]))
         rows = game.rows if isinstance(game, RestrictedGame) else slice(None)
-        choice = seat.response_policy[rows]
-        own, enemy = (policy[rows] for policy in policies)
-        dealt = self._dealt(index, self._visits[0]), self._dealt(mirrored, self._visits[1])
-        pairs = (own, enemy), (choice, own)
+        assert iteration.response is not None
+        (own, enemy), (mine, theirs) = ([policy[k][rows] for k in both] for policy in policies)
+        pairs = [(own, enemy), (iteration.response.policy, own)]
         if index not in self._after:
-            mine, theirs = (policy[rows] for policy in before)
-            earlier = (mine, theirs), (self._response_policy[rows], mine)
-            self._after[index] = np.array([visits_after(game, *each) for each in zip(dealt, earlier, strict=True)])
-        after = np.array([visits_after(game, *each) for each in zip(dealt, pairs, strict=True)])
-        self._visits = np.maximum(self._visits + after - self._after[index], 0.0)
-        self._after[index] = after
-        for k, (public, pair) in enumerate(zip((index, mirrored), pairs, strict=True)):
-            nodes, values = graph.nodes_after(public), seat.values[k]
-            v = np.column_stack([game.take_values(values) if isinstance(game, RestrictedGame) else values] * 2)
-            game.back_up_full(*pair, v)
-            self._values[k, nodes] = graph.back_up_nodes(v, redeal_after(graph.redeal, nodes))[:, 0]
+            pairs += [(mine, theirs), (self._response_policy[rows], mine)]
+        dealt = [self._dealt(k, each) for k, each in zip(both, visits, strict=True)]
+        found = [visits_after(game, *each) for each in zip(dealt * 2, pairs, strict=False)]
+        for k, values in enumerate((iteration.v, iteration.response.v[:, 0])):
+            nodes, v = graph.nodes_after(both[k]), np.column_stack([values, values])
+            game.back_up_full(*pairs[k], v)
+            out[k, nodes] = graph.back_up_nodes(v, redeal_after(graph.redeal, nodes))[:, 0]
+        return np.array(found[2:] or self._after[index]), np.array(found[:2])
+
+
+def _replaced(visits: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return the visits after one strategy is replaced, float64 ``[2, n_nodes]``."""
+    return np.asarray(np.maximum(visits + after - before, 0.0))
 
 
 def _visits(graph: GameGraph, own: np.ndarray, enemy: np.ndarray) -> np.ndarray:
