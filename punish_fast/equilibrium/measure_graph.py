@@ -143,12 +143,9 @@ class MeasureGraph(GameGraph):
             policy[: layer_rows[-1]] * (self.action[: layer_rows[-1]] == np.repeat(actions, lengths))
             for policy, actions in ((own, [p.own for p in plays]), (enemy, [p.enemy for p in plays]))
         ]
-        draws = [
-            self.draws._replace(
-                p=self.draws.p * ((self.draws.own == play.own_drawn) & (self.draws.enemy == play.enemy_drawn))
-            )
-            for play in plays
-        ]
+        drawn = self.draws
+        is_seen = [(drawn.own == play.own_drawn) & (drawn.enemy == play.enemy_drawn) for play in plays]
+        draws = [drawn._replace(p=drawn.p * mask) for mask in is_seen]
         reach = np.zeros(self.n_full)
         reach[: len(dealt)] = dealt
         after, _ = self.propagate_reach(masked[0], masked[1], reach, draws)

@@ -97,8 +97,8 @@ class RestrictedGame(LayeredGraph):
         state_rank, row_rank = _ranks(marks.state > 0), _ranks(marks.row > 0)
         inside, leaf = _ranks(marks.full == INSIDE), _ranks(marks.full == LEAF)
         # Indices of information states, rows, full states and leaves in the whole graph.
-        self.states, self.rows = _places(state_rank), _places(row_rank)
-        self.numbers, self.leaves = _places(inside), _places(leaf)
+        self.states, self.rows = np.flatnonzero(marks.state), np.flatnonzero(marks.row)
+        self.numbers, self.leaves = np.flatnonzero(marks.full == INSIDE), np.flatnonzero(marks.full == LEAF)
         args = (full, whole.draws, (whole.state_ptr, whole.action), marks, place)
         slot = self._slots(marks, inside, leaf)
         for number in range(whole.n_breaths):
@@ -158,8 +158,3 @@ def _ranks(marked: np.ndarray) -> np.ndarray:
     rank = np.zeros(len(marked) + 1, dtype=np.int32)
     np.cumsum(marked, out=rank[1:])
     return rank
-
-
-def _places(rank: np.ndarray) -> np.ndarray:
-    """Return the marked indices, given the result of `_ranks`."""
-    return np.flatnonzero(rank[1:] != rank[:-1])

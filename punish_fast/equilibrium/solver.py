@@ -259,7 +259,7 @@ class Equilibrium:
 
     def _merge(self) -> None:
         if self._part is not None:
-            self._part.merge_into(self._whole)
+            self._part.merge()
 
     def _leave_restricted_game(self) -> None:
         if self._part is not None:
@@ -274,7 +274,7 @@ class _Part:
     def __init__(self, whole: RegretIteration, game: RestrictedGame) -> None:
         assert whole.response is not None
         assert isinstance(whole.minimizer, Hedge)
-        self.game, self.rows = game, game.rows
+        self.game, self.rows, self._whole_tables = game, game.rows, (whole, whole.minimizer, whole.response)
         self._minimizer = whole.minimizer.restrict(game.states, game.rows, game.state_ptr)
         v, response_v = game.take_values(whole.v), game.take_values(whole.response.v[:, 0])
         self._response = CounterfactualResponse(game, response_v[:, None], whole.response.dealt)
@@ -285,14 +285,13 @@ class _Part:
             self.iteration.learn_measure(lambda: partner()[game.rows])
             self.iteration.play()
 
-    def merge_into(self, whole: RegretIteration) -> None:
-        assert whole.response is not None
-        assert isinstance(whole.minimizer, Hedge)
-        game, response = self.game, self._response
-        whole.minimizer.merge(self._minimizer, game.states, game.rows)
+    def merge(self) -> None:
+        """Copy the tables to the iteration on the whole graph."""
+        game, response, (whole, minimizer, whole_response) = self.game, self._response, self._whole_tables
+        minimizer.merge(self._minimizer, game.states, game.rows)
         game.give_values(self.iteration.v, whole.v)
-        game.give_values(response.v[:, 0], whole.response.v[:, 0])
-        whole.response.choice[game.states] = game.rows[response.choice]
+        game.give_values(response.v[:, 0], whole_response.v[:, 0])
+        whole_response.choice[game.states] = game.rows[response.choice]
 
 
 def exploiter_start(equilibrium: Equilibrium) -> Start:
