@@ -48,7 +48,7 @@ JSON keys:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import PictureOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.report import UsageError, plain
@@ -73,34 +73,23 @@ class LessonsOptions(PictureOptions, RealGameOptions):
     plot: PlotOption = None
 
 
-class Study(NamedTuple):
-    """Lessons from one file, and deviations of human players."""
-
-    lessons: Lessons
-    # None if no recorded games are given.
-    people: Deviations | None
-    # JSON-like object printed by ``--json``.
-    report: dict[str, Any]
-
-
 @verb("punish-fast lessons equilibrium.h5", "punish-fast lessons equilibrium.h5 --db games.db --plot lessons.png")
 def lessons(options: LessonsOptions) -> None:
     """Show lessons from a strategy: the value of HP, hands and kept cards, and how often to play each card."""
     if options.db is None and (options.player is not None or options.with_bots):
         raise UsageError(f"{'--with-bots' if options.player is None else '--player'} requires --db")
     options.check_outputs()
-    study = study_file(options)
+    found, people, report = _study_file(options)
     if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons
 
-        draw_lessons(study.lessons, study.people, f"Lessons from {study.report['agent']}", options.plot)
-    report = study.report | {"plot": options.plot}
-    then = ("practice" if study.report["information"] == "memoryless" else "play", options.agent)
-    options.print(report, print_lessons, then=(*then, "--rules", options.rules))
+        draw_lessons(found, people, f"Lessons from {report['agent']}", options.plot)
+    then = ("practice" if report["information"] == "memoryless" else "play", options.agent)
+    options.print(report | {"plot": options.plot}, print_lessons, then=(*then, "--rules", options.rules))
 
 
-def study_file(options: LessonsOptions) -> Study:
-    """Compute the lessons from the file in ``options``, and the deviations of human players if records are given."""
+def _study_file(options: LessonsOptions) -> tuple[Lessons, Deviations | None, dict[str, Any]]:
+    """Return the lessons, the deviations of human players, or None without recorded games, and the report."""
     from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.games import read_choices
@@ -125,7 +114,7 @@ def study_file(options: LessonsOptions) -> Study:
             people = deviations(play, view, choices)
     report = {"agent": player.name, "information": graph.space.information.name} | _lessons_report(found)
     report |= {"people": people and _people_report(people), **rules_report(lineup.rules), **options.work_report()}
-    return Study(found, people, plain(report))
+    return found, people, plain(report)
 
 
 def _lessons_report(found: Lessons) -> dict[str, Any]:
