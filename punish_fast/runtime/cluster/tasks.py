@@ -27,6 +27,7 @@ from punish_fast.runtime.cluster.connection import (
     wait_for_workers,
     workers_of,
 )
+from punish_fast.runtime.deadline import TimeLimitError, check_time
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -115,16 +116,15 @@ def finished(
     for _ in range(_ATTEMPTS):
         futures: list[Future[Any]] = []
         try:
-            numbers = list(left)
             futures = submit(list(left.values()))
-            number_of = {future.key: number for future, number in zip(futures, numbers, strict=True)}
+            number_of = {future.key: number for future, number in zip(futures, left, strict=True)}
             for future, found in _completed(client, futures):
                 number = number_of[future.key]
                 future.release()
                 if isinstance(found, BaseException):  # the transfer of the result failed
                     raise found
                 yield left.pop(number), found
-        except (KeyboardInterrupt, GeneratorExit):
+        except (KeyboardInterrupt, GeneratorExit, TimeLimitError):
             # Stop workers from beginning more tasks.
             with suppress(OSError, ClusterError):
                 client.cancel(futures, force=True)
@@ -139,7 +139,7 @@ def finished(
 
 
 def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Future[Any], Any]]:
-    """Yield futures and their results in order of completion. Check the workers while waiting."""
+    """Yield futures and their results in order of completion. Check the workers and the time limit while waiting."""
     from distributed import as_completed
 
     completed = as_completed(futures, client.loop, with_results=True)
@@ -149,6 +149,7 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
             yield next(completed)
         else:
             watch.look()
+            check_time()
             time.sleep(_POLL_SECONDS)
 
 
@@ -167,8 +168,7 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
             watch.look()
     finally:
         call.cancel()
-    handed: list[Future[Any]] = call.result()
-    return handed
+    return cast("list[Future[Any]]", call.result())
 
 
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
