@@ -169,8 +169,12 @@ class PublicEquilibrium:
         policy[self.graph.space.state_ptr[:-1] + self._response] = 1.0
         return policy
 
-    def state_dict(self) -> dict[str, np.ndarray]:
+    def state_dict(self, index: int | None = None) -> dict[str, np.ndarray]:
         """Return the state of the learner as arrays.
+
+        Args:
+            index: Index of a public state. If it is given, omit all strategies except for this public state and its
+                mirrored public state. By default, return the whole state.
 
         Returns:
             Arrays by name, for another learner with the same public states, base and share.
@@ -185,15 +189,15 @@ class PublicEquilibrium:
             >>> bool((again.policy[0] == learner.policy[0]).all())
             True
         """
-        learned = self._learned_indices()
+        learned = self._learned_indices(self.order if index is None else [index])
         parts, after = [self._policies[index] for index in learned if index], [self._after[index] for index in learned]
         return {
-            "rounds": self.rounds.copy(),
+            "rounds": np.where(np.isin(np.arange(len(self.rounds)), learned), self.rounds, 0),
             "values": self._values.copy(),
             "visits": self._visits.copy(),
             "after": np.array(after).reshape(-1, *self._visits.shape),
             "response": self._response,
-            "first": self._policies[0][: None if self.rounds[0] else 0],
+            "first": self._policies[0][: None if 0 in learned else 0],
             "part_ptr": cumulated(np.array([len(part.state) for part in parts], dtype=np.int64)),
             "part_state": np.concatenate([np.zeros(0, dtype=np.int32), *(part.state for part in parts)]),
             "part_units": np.concatenate([np.zeros(0, dtype=np.uint8), *(part.units for part in parts)]),
@@ -209,7 +213,7 @@ class PublicEquilibrium:
             return array.copy()
 
         self.rounds = valid("rounds", self.rounds.shape, 0)
-        learned = self._learned_indices()
+        learned = self._learned_indices(self.order)
         # Win probabilities are sums, so rounding errors can move them slightly outside [0, 1].
         self._values = valid("values", shape, -1e-9, 1 + 1e-9)
         self._visits = valid("visits", shape, 0)
@@ -230,10 +234,10 @@ class PublicEquilibrium:
         for index, begin, end in zip(later, ptr, ptr[1:], strict=False):
             self._policies[index] = PolicyPart(states[begin:end], units[row_ptr[begin] : row_ptr[end]])
 
-    def _learned_indices(self) -> list[int]:
-        """Return the learned indices in `order`, each with the index of its mirrored public state."""
+    def _learned_indices(self, order: list[int]) -> list[int]:
+        """Return the learned indices in a list, each with the index of its mirrored public state."""
         mirror = self.graph.public.mirror
-        indices = dict.fromkeys(k for index in self.order for k in (index, int(mirror[index])))
+        indices = dict.fromkeys(k for index in order for k in (index, int(mirror[index])))
         return [index for index in indices if self.rounds[index] > 0]
 
     def learn_all(self, iterations: int) -> None:
@@ -283,7 +287,7 @@ class PublicEquilibrium:
         # Strategies are computed later, because this drops the restricted games of the seats.
         last = {seat.index: seat.iteration for seat in seats}
         learned = Learned({seat.index: self._strategy(seat) for seat in seats}, {}, self._values.copy())
-        policies = self._policy_with(learned.policies), before
+        policies = [self._policy_with(learned.policies), before]
         for k, iteration in last.items():
             learned.visits[k] = self._evaluate(k, iteration, policies, visits, learned.values)
             visits = _replaced(visits, *learned.visits[k])
@@ -327,12 +331,7 @@ class PublicEquilibrium:
         return np.asarray(graph.deal_again(np.where(graph.node_public == index, visits, 0.0)) + opening)
 
     def _evaluate(
-        self,
-        index: int,
-        iteration: RegretIteration,
-        policies: tuple[PublicPolicy, ...],
-        visits: np.ndarray,
-        out: np.ndarray,
+        self, index: int, iteration: RegretIteration, policies: list[PublicPolicy], visits: np.ndarray, out: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate a new strategy on the game in which it was learned.
 
@@ -362,11 +361,10 @@ def _replaced(visits: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.n
 
 def _visits(graph: GameGraph, own: np.ndarray, enemy: np.ndarray) -> np.ndarray:
     """Return the expected visits per game to each node, float64 ``[n_nodes]``."""
-    after, _ = graph.play_measure(own, enemy)
-    total = after
+    after, total = None, np.zeros(graph.n_nodes)
     for _ in range(_MAX_MEASURES):
         after, _ = graph.play_measure(own, enemy, after)
-        total = total + after
+        total += after
         if after.sum() < _LEAST_REACH:
             break
     return total

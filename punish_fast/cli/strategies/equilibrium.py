@@ -14,6 +14,8 @@ JSON keys:
     exploiter_wins (number or null, from 0 to 1): Win probability of the best response found. Null with `--public`, or
         if the time limit left no time for the measurement.
     resume (string or null): Checkpoint file.
+    cluster (object or null): Cluster that learned the strategies after public states. Null without `--cluster`.
+        *Cluster
     information (string): Information model: `memoryless` or `memory`.
     best_response_share (number, from 0 to 1): Share of games played against a best response.
     *rules_report
@@ -29,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.filesize import decimal
 
+from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules, option, verb
 from punish_fast.cli.frame.outputs import HDF5, default_strategy, rules_stem
 from punish_fast.cli.frame.progress import interrupt_note
@@ -67,6 +70,7 @@ class EquilibriumOptions(ComputeOptions):
     exploitability: float | None = option("Stop at this exploitability, in percentage points.", metavar="POINTS")
     time: float | None = option("Time limit of the whole command.", metavar="SECONDS")
     output: OutputOption = None
+    cluster: ClusterOption = None
     resume: Path | None = option("Resume from this checkpoint if it exists, and save to it every minute.", writes=True)
 
 
@@ -75,12 +79,16 @@ class EquilibriumOptions(ComputeOptions):
     "punish-fast equilibrium --information memory --time 1500 --resume run.h5",
     "punish-fast equilibrium --rules tiny --exploitability 0.5",
     "punish-fast equilibrium --public 75 --rounds 2 --resume run.h5 -o public.h5",
+    "punish-fast equilibrium --public 75 --cluster tcp://host:8786 --resume run.h5",
 )
 def equilibrium(options: EquilibriumOptions) -> None:
     """Approximate an equilibrium and measure its exploitability.
 
     By default, the strategy is written to equilibrium.h5. The file name also contains "memory" with --information
     memory, "public" with --public, and the name of the rules if they are not tabletop.
+
+    With --cluster, each worker learns the strategy after another public state. Results depend on the number of workers,
+    because these strategies are not learned against each other. Each worker needs as much memory as the command.
     """
     from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.duel.graph import GRAPH, GameGraph, Outline
@@ -100,7 +108,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     checkpoint = None if unfinished else _find_checkpoint(options, rules)
     share = default_response_share(options.information)
     share = float(checkpoint.attributes["best_response_share"]) if checkpoint else share
-    aims = _aims(target, share) | _public_aims(options)
+    aims = _aims(options, target, share)
     output = options.output or _default_output(options, rules, aims)
     options.check_outputs(output, options.resume)
     compile_kernels([STATES, *GRAPH, LEARNING, RESPONSES, EVALUATION], threads())
@@ -108,24 +116,24 @@ def equilibrium(options: EquilibriumOptions) -> None:
         outline = Outline(StateSpace(rules, options.information))
     # A strategy after a public state needs less than one byte for each row.
     size = _size(outline, bytes_needed(outline, share) + len(outline.space.action) * (options.public or 0))
-    if not options.as_json and not options.quiet:
-        memory = decimal(size["memory_bytes"])
-        say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")
-    require_memory(size["memory_bytes"], "this equilibrium")
-    if unfinished is None:
-        with options.stages("graph", "game: building the graph (2 of 2)"):
-            learner = Equilibrium(GameGraph(outline.space, outline), share=share)
-        _resume(learner, checkpoint, target)
-        if options.public is None:
-            found = _run(learner, target, options, output, aims)
-        else:
-            _learn(learner, target, options, measures=False)
-            unfinished = begin(learner, settings)
-        # Free the tables before the graph with public states is built.
-        del learner
-    if unfinished is not None:
-        found = learn_public(options.stages, outline.space, unfinished, options.resume, output, aims)
+    _check_size(size, options)
+    with on_cluster(options.cluster, options.stages.progress, options.quiet) as cluster:
+        if unfinished is None:
+            with options.stages("graph", "game: building the graph (2 of 2)"):
+                learner = Equilibrium(GameGraph(outline.space, outline), share=share)
+            _resume(learner, checkpoint, target)
+            if options.public is None:
+                found = _run(learner, target, options, output, aims)
+            else:
+                _learn(learner, target, options, measures=False)
+                unfinished = begin(learner, settings)
+            # Free the tables before the graph with public states is built.
+            del learner
+        if unfinished is not None:
+            client = cluster and cluster.client
+            found = learn_public(options.stages, outline.space, unfinished, options.resume, output, aims, client)
     report = size | found | {"information": options.information, "best_response_share": share}
+    report["cluster"] = cluster and cluster.report
     result = exploitability_text(output, found["exploiter_wins"])
     if unfinished is not None:
         result = f"{output} remembers {count(found['public_states'], 'public state')}."
@@ -148,8 +156,10 @@ def _target(options: EquilibriumOptions) -> Target:
     from punish_fast.equilibrium.run import DEFAULT_ITERATIONS, Target, TargetError
 
     iterations = options.iterations
-    if options.rounds is not None and options.public is None:
-        raise UsageError("--rounds requires --public")
+    check_name(options.cluster)
+    for name in ("rounds", "cluster"):
+        if getattr(options, name) is not None and options.public is None:
+            raise UsageError(f"--{name} requires --public")
     for name in ("public", "rounds"):
         if (value := getattr(options, name)) is not None and value < 1:
             raise UsageError(f"{name}: {value} is not allowed; it must be at least 1")
@@ -163,17 +173,13 @@ def _target(options: EquilibriumOptions) -> Target:
         raise UsageError(str(error).replace("seconds:", "time:")) from None
 
 
-def _aims(target: Target, share: float) -> dict[str, Any]:
+def _aims(options: EquilibriumOptions, target: Target, share: float) -> dict[str, Any]:
     """Return the learning options to record in the output file."""
     aims = {f"target_{name}": value for name, value in vars(target).items() if value is not None}
     aims = aims or {"target_iterations": target.max_iterations}
+    if options.public is not None:
+        aims |= {"target_public_states": options.public, "target_rounds": options.rounds or 1}
     return {"kind": "equilibrium", "best_response_share": share} | aims
-
-
-def _public_aims(options: EquilibriumOptions) -> dict[str, Any]:
-    if options.public is None:
-        return {}
-    return {"target_public_states": options.public, "target_rounds": options.rounds or 1}
 
 
 def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, Any]) -> Path:
@@ -210,6 +216,14 @@ def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
         "successors": outline.n_successors,
         "memory_bytes": n_bytes,
     }
+
+
+def _check_size(size: dict[str, Any], options: EquilibriumOptions) -> None:
+    """Report the size, and raise MemoryError if it exceeds the memory."""
+    if not options.as_json and not options.quiet:
+        memory = decimal(size["memory_bytes"])
+        say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")
+    require_memory(size["memory_bytes"], "this equilibrium")
 
 
 def _resume(learner: Equilibrium, checkpoint: SolutionFile | None, target: Target) -> None:
@@ -254,8 +268,7 @@ def _run(
 
     space, run = learner.graph.space, _learn(learner, target, options)
     results = {"iterations": run.iterations, "exploitability": run.exploitability}
-    first = {"kind": "equilibrium", "iterations": run.iterations, "best_response_share": learner.share}
-    origin = first | results | aims
+    origin = aims | results
     if math.isnan(run.exploitability):
         del origin["exploitability"]
     with options.stages("store", "equilibrium: writing"), time_limit(math.inf):

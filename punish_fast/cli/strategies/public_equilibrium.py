@@ -17,7 +17,7 @@ from punish_fast.runtime.deadline import TimeLimitError, seconds_left, time_limi
 from punish_fast.runtime.errors import ReadError
 
 if TYPE_CHECKING:
-    from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium
+    from punish_fast.equilibrium.public_batches import BatchLearner
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.store.bundles import Bundle
@@ -53,19 +53,28 @@ def begin(learner: Equilibrium, settings: dict[str, Any]) -> Bundle:
 
 
 def learn_public(
-    stages: Stages, space: StateSpace, bundle: Bundle, resume: Path | None, output: Path, aims: dict[str, Any]
+    stages: Stages,
+    space: StateSpace,
+    bundle: Bundle,
+    resume: Path | None,
+    output: Path,
+    aims: dict[str, Any],
+    client: Any,
 ) -> dict[str, Any]:
-    """Learn from ``bundle`` onward, write all strategies, and return results to report."""
+    """Learn from ``bundle`` onward, write all strategies, and return results to report.
+
+    ``client`` is the client of a Dask cluster, or None.
+    """
     from punish_fast.duel.graph import GameGraph
     from punish_fast.duel.public_states import LazyPolicies, PublicPolicy, PublicStates
-    from punish_fast.equilibrium.public_equilibrium import PublicEquilibrium
+    from punish_fast.equilibrium.public_batches import BatchLearner
     from punish_fast.store.policies import save_policy
 
     with stages("public", "equilibrium: public states"):
         arrays = bundle.arrays
         try:
             graph = GameGraph(space, public=PublicStates(arrays["public"]))
-            learner = PublicEquilibrium(graph, arrays["base"], state=arrays if "rounds" in arrays else None)
+            learner = BatchLearner(client, graph, arrays["base"], state=arrays if "rounds" in arrays else None)
         except ValueError as error:
             raise ReadError(f"{resume}: {error}") from None
         with interrupt_note(resume, "the strategies learned"):
@@ -82,11 +91,10 @@ def learn_public(
     }
     with stages("store", "equilibrium: writing"), time_limit(math.inf):
         save_policy(output, space, policy, origin=aims | results)
-    unknown = {"exploitability": math.nan, "exploiter_wins": math.nan}
-    return results | unknown | {"resume": resume}
+    return results | {"exploitability": math.nan, "exploiter_wins": math.nan, "resume": resume}
 
 
-def _iterate(learner: PublicEquilibrium, bundle: Bundle, rounds: int, stages: Stages, resume: Path | None) -> None:
+def _iterate(learner: BatchLearner, bundle: Bundle, rounds: int, stages: Stages, resume: Path | None) -> None:
     from punish_fast.store.bundles import save_bundle
 
     def save() -> None:
@@ -96,19 +104,17 @@ def _iterate(learner: PublicEquilibrium, bundle: Bundle, rounds: int, stages: St
 
     # Every round learns the same strategies in the same order.
     left = [index for number in range(rounds) for index in learner.order if learner.rounds[index] <= number]
-    n, start, each = rounds * len(learner.order), monotonic(), 0.0
+    n, n_left, start, each = rounds * len(learner.order), len(left), monotonic(), 0.0
     saved = start
     try:
         with suppress(TimeLimitError):
-            for done, index in enumerate(left, 1):
-                if seconds_left() <= each:
-                    break
-                learner.learn(index, bundle.header["iterations"])
-                each, rest = (monotonic() - start) / done, len(left) - done
-                stages.progress.show(f"equilibrium: strategy {n - rest} of {n}", left=each * rest)
+            while left and seconds_left() > each * learner.batch_size:
+                del left[: learner.learn_next(left, bundle.header["iterations"])]
+                each = (monotonic() - start) / (n_left - len(left))
+                stages.progress.show(f"equilibrium: strategy {n - len(left)} of {n}", left=each * len(left))
                 if monotonic() - saved > _SECONDS_BETWEEN_CHECKPOINTS:
                     save()
                     saved = monotonic()
     finally:
-        # Also save after an interrupt. The strategy that was being learned is not lost if it was complete.
+        # Also save after an interrupt.
         save()
