@@ -165,10 +165,25 @@ def test_a_time_limit_leaves_a_valid_file(run, folder):
     assert not load(folder / "k-equilibrium-public.h5").remembers_public_states
 
 
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_workers_of_a_cluster_learn_batches(run, folder):
+    pytest.importorskip("distributed")
+    run(*PUBLIC, "-o", "alone.h5")
+    learn = (*PUBLIC, "--resume", "run.h5", "--json", "-o")
+    one = run(*learn, "one.h5", "--cluster", "local:1").report
+    two = run(*learn, "two.h5", "--cluster", "local:2", "--rounds", "2").report
+    assert (one["cluster"]["workers"], one["public_states"], one["rounds"]) == (1, 3, 1)
+    assert (two["cluster"]["workers"], two["public_states"], two["rounds"]) == (2, 3, 2)
+    assert equal(folder / "alone.h5", folder / "one.h5")
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
         (("--rounds", "2"), "--rounds requires --public"),
+        (("--cluster", "local:2"), "--cluster requires --public"),
+        (("--public", "1", "--cluster", "two"), "--cluster: 'two' is not allowed; it must be a scheduler"),
         (("--public", "1", "--rounds", "0"), "rounds: 0 is not allowed"),
         (("--public", "0"), "public: 0 is not allowed; it must be at least 1"),
         (("--public", "1", "--exploitability", "1"), "cannot be combined with --exploitability"),

@@ -1,4 +1,5 @@
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from punish_fast.runtime.cluster import ClusterError, tasks
 from punish_fast.runtime.cluster import tasks as cluster_tasks
 from punish_fast.runtime.cluster.connection import versions
 from punish_fast.runtime.cluster.tasks import WorkerWatch, finished, submit
+from punish_fast.runtime.deadline import TimeLimitError, time_limit
 
 
 class Scheduler:
@@ -167,6 +169,13 @@ def test_results_come_with_the_numbers_of_their_tasks(client):
 def test_errors_pass_through(client):
     with pytest.raises(ZeroDivisionError, match="no 3"):
         results_of(client, fail, [(3,)])
+
+
+def test_a_time_limit_ends_the_wait_for_tasks(client):
+    begin = time.monotonic()
+    with time_limit(-1.0), pytest.raises(TimeLimitError):
+        results_of(client, time.sleep, [(0.5,)])
+    assert time.monotonic() - begin < 0.5
 
 
 def test_a_worker_of_another_version_does_no_task(client, monkeypatch):

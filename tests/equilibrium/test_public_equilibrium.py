@@ -1,6 +1,7 @@
 """Strategies that remember public states: training, and proven bounds on their exploitability."""
 
 import gc
+import pickle
 from fractions import Fraction
 from functools import cache
 
@@ -12,7 +13,9 @@ from policies import mixed, sixteenths
 
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.public_states import PublicPolicy
+from punish_fast.equilibrium import public_batches
 from punish_fast.equilibrium.exploitation.bracket import BracketSearch, bracket
+from punish_fast.equilibrium.public_batches import BatchLearner
 from punish_fast.equilibrium.public_equilibrium import LAYOUT, PublicEquilibrium, likely_public_states
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.arrays.policy import PolicyError
@@ -166,3 +169,88 @@ def test_an_invalid_state_of_a_learner_is_refused(name):
     for fault in (state[name][..., :-1], -1 - state[name] if state[name].dtype.kind == "f" else ~state[name]):
         with pytest.raises(ValueError, match=r"^\w+: must"):
             PublicEquilibrium(learner.graph, memoryless(KEEPING)[1], state=state | {name: fault})
+
+
+class Workers:
+    """A cluster in this process, which finishes the tasks of a batch in any order."""
+
+    def __init__(self, monkeypatch, n_workers, order=list, fails_after=1000):
+        self._n_workers, self._order, self._fails_after = n_workers, order, fails_after
+        self.sent = []
+        monkeypatch.setattr(public_batches, "hand_out", self.hand_out)
+        monkeypatch.setattr(public_batches, "submit", lambda _client, function, *task, **_: function(*task))
+        monkeypatch.setattr(public_batches, "finished", self.finished)
+
+    def nthreads(self):
+        return dict.fromkeys(range(self._n_workers), 1)
+
+    def hand_out(self, _client, values):
+        values = pickle.loads(pickle.dumps(values))
+        for array in (each for value in values for each in (value.values() if isinstance(value, dict) else [value])):
+            array.flags.writeable = False  # like the arrays that Dask receives
+        self.sent += values
+        return values
+
+    def finished(self, _client, tasks, submit, _on_loss):
+        found = list(zip(tasks, submit(tasks), strict=True))
+        for number, each in enumerate(self._order(found)):
+            if number == self._fails_after:
+                raise KeyboardInterrupt
+            yield each
+
+
+def learn_batches(workers, n_public, iterations, rounds=1):
+    """A learner that uses workers, after some rounds."""
+    learner = remembering(KEEPING, n_public)
+    batches = BatchLearner(workers, learner.graph, memoryless(KEEPING)[1])
+    left = learner.order * rounds
+    while left:
+        del left[: batches.learn_next(left, iterations)]
+    return batches
+
+
+def test_batches_of_one_public_state_have_the_bits_of_a_sequential_run(monkeypatch):
+    sequential = remembering(KEEPING, 3)
+    for _ in range(2):
+        sequential.learn_all(6)
+    batches = learn_batches(workers := Workers(monkeypatch, 1), 3, 6, rounds=2)
+    assert digests(batches) == digests(sequential)
+    # The strategy for the first measure is sent once in each round.
+    assert sum(isinstance(value, np.ndarray) for value in workers.sent) == 2
+
+
+def test_a_batch_does_not_depend_on_the_order_in_which_workers_finish(monkeypatch):
+    one, other = (learn_batches(Workers(monkeypatch, 3, order), 5, 6) for order in (list, lambda found: found[::-1]))
+    assert digests(one) == digests(other)
+    assert (one.rounds > 0).all()
+    # All strategies of a batch are learned with the values before the batch.
+    alone = remembering(KEEPING, 5)
+    index = alone.order[2]
+    alone.learn(index, 6)
+    assert np.array_equal(one.state_dict(index)["part_units"], alone.state_dict(index)["part_units"])
+
+
+def test_batches_are_about_as_good_as_a_sequential_run(monkeypatch):
+    sequential = remembering(KEEPING)
+    sequential.learn_all(80)
+    uppers = [
+        bracket(learner.graph, learner.policy, width=1e-4).upper
+        for learner in (sequential, learn_batches(Workers(monkeypatch, 4), 1000, 80))
+    ]
+    assert uppers[1] < uppers[0] + 0.002
+
+
+def test_finished_strategies_of_an_interrupted_batch_are_kept(monkeypatch):
+    learner, base = remembering(KEEPING, 5), memoryless(KEEPING)[1]
+    workers = Workers(monkeypatch, 3, order=lambda found: found[::-1], fails_after=2)
+    batches = BatchLearner(workers, learner.graph, base)
+    with pytest.raises(KeyboardInterrupt):
+        batches.learn_next(batches.order, 6)
+    assert [index for index in batches.order if batches.rounds[index]] == batches.order[1:3]
+    again = PublicEquilibrium(learner.graph, base, state=batches.state_dict())
+    assert digests(again) == digests(batches)
+
+
+def digests(learner):
+    """The bytes of the state of a learner."""
+    return {name: array.tobytes() for name, array in learner.state_dict().items()}
