@@ -30,10 +30,7 @@ class BatchLearner(PublicEquilibrium):
     """
 
     def __init__(self, client: Any, *learner: Any, **state: Any) -> None:
-        """Begin or continue to learn. All other arguments are those of `PublicEquilibrium`.
-
-        ``client`` is the client of a Dask cluster, or None to use only this process.
-        """
+        """Begin or continue to learn, on a cluster if ``client`` is given. See `PublicEquilibrium` for all else."""
         super().__init__(*learner, **state)
         self._client, self.batch_size = client, 1 if client is None else len(client.nthreads())
         # The strategy for the first measure is large, so it is sent to the cluster once in each round.

@@ -89,7 +89,7 @@ def lessons(options: LessonsOptions) -> None:
 
 
 def _study_file(options: LessonsOptions) -> tuple[Lessons, Deviations | None, dict[str, Any]]:
-    """Return the lessons, the deviations of human players, or None without recorded games, and the report."""
+    """Return lessons, deviations and the report. Deviations are None if no recorded games are given."""
     from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.games import read_choices
