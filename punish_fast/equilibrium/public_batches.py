@@ -29,9 +29,9 @@ class BatchLearner(PublicEquilibrium):
         batch_size: Number of workers when learning began, or 1 without a cluster.
     """
 
-    def __init__(self, client: Any, *learner: Any, **state: Any) -> None:
-        """Begin or continue to learn, on a cluster if ``client`` is given. See `PublicEquilibrium` for all else."""
-        super().__init__(*learner, **state)
+    def __init__(self, client: Any, graph: GameGraph, base: Any, state: dict[str, np.ndarray] | None = None) -> None:
+        """Begin or continue to learn. ``client`` is the client of a Dask cluster, or None to use only this process."""
+        super().__init__(graph, base, state=state)
         self._client, self.batch_size = client, 1 if client is None else len(client.nthreads())
         # The strategy for the first measure is large, so it is sent to the cluster once in each round.
         self._first = lru_cache(1)(lambda _round: hand_out(client, [self._policies[0]])[0])
@@ -66,7 +66,7 @@ class BatchLearner(PublicEquilibrium):
 def learn_alone(game: Any, first: np.ndarray, state: dict[str, np.ndarray], index: int, iterations: int) -> Learned:
     """Learn the strategies for a public state and its mirrored public state in a worker process."""
     # Arrays from other processes are read-only.
-    return BatchLearner(None, _graph(*game), first.copy(), state=state)._learned(index, iterations)
+    return PublicEquilibrium(_graph(*game), first.copy(), state=state)._learned(index, iterations)
 
 
 @lru_cache(1)

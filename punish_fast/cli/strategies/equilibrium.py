@@ -268,7 +268,9 @@ def _run(
 
     space, run = learner.graph.space, _learn(learner, target, options)
     results = {"iterations": run.iterations, "exploitability": run.exploitability}
-    origin = aims | results
+    origin = (
+        {"kind": "equilibrium", "iterations": run.iterations, "best_response_share": learner.share} | results | aims
+    )
     if math.isnan(run.exploitability):
         del origin["exploitability"]
     with options.stages("store", "equilibrium: writing"), time_limit(math.inf):
