@@ -59,7 +59,8 @@ def test_bounds_enclose_the_exact_value_of_policies_with_public_states(rules):
 def test_a_search_of_policies_with_public_states_resumes_where_it_stopped():
     graph = remembering(KEEPING).graph
     policy = PublicPolicy(graph.public, [mixed(graph.space, k) for k in range(len(graph.public))])
-    whole, first, second = (BracketSearch(graph, policy) for _ in range(3))
+    whole, first, second = (BracketSearch(graph, policy, is_resumed=is_resumed) for is_resumed in (False, False, True))
+    assert (second.result.lower, second.result.upper) == (0, 1)
     # Stored bounds must not exceed 1, not even by rounding.
     second.resume(second.state_dict())
     whole.run(0.0, 2)
