@@ -253,6 +253,9 @@ def test_a_search_says_that_time_stopped_it_and_how_to_continue(run, monkeypatch
     for words, then in ((("--resume", "bounds.h5"), "; repeat the command to continue. First"), ((), ". First")):
         done = run(*BRACKET, "--gap", "0", "--time", "600", *words)
         assert told + then in " ".join(done.out.split())
+    monkeypatch.setattr(BracketSearch, "run", lambda *_, **__: None)
+    done = run(*BRACKET, "--gap", "0", "--time", "600", "--resume", "bounds.h5")
+    assert "because --time stopped the search before an iteration finished" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize(
