@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import sqlite3
 import time
@@ -130,10 +131,10 @@ def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(ru
     code, drawn = run_in_terminal([*played, "terminal.db"], [*answers, "n"], ahead=f"{answers[0]}\n\n")
     assert code == 0, plain(drawn)
     assert plain(drawn).count("takes it back: u") == len(actions)
-    # The end uncovers the other hand and the deck, and names the worst choice and a command that is not wrapped.
+    # The end uncovers the other hand and the deck, and names the worst choice and a command.
     end = plain(drawn).partition(" wins!" if "Nina wins!" in plain(drawn) else "You win!")[2]
     assert re.search(r"Nina's hand .*\n +deck .*\n +(In measure|No choice)", end)
-    assert re.search(r"\n  punish-fast records review --db terminal.db\n", end)
+    assert "\nNext: punish-fast records review --db terminal.db --rules tiny\n" in end
     assert {line.split()[0] for line in plain(drawn).splitlines() if " HP  " in line} == {"you", "Nina"}
     say(*typed(actions))
     assert run(*played, "pipe.db").code == 0
@@ -311,9 +312,46 @@ def test_a_line_of_progress_is_gone_before_anything_is_drawn(capsys, monkeypatch
 
 def test_records_are_looked_for_where_play_keeps_them(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert played_database(Path("games.db")) == Path("games.db")
+    assert played_database(Path("games.db"), PRESETS["tiny"]) == Path("games.db")
     database = games_database(None, PRESETS["tabletop"])
-    with pytest.raises(UsageError, match="no games are saved yet; finish a game"):
-        played_database(None)
+    with pytest.raises(UsageError, match="no games are saved yet under the rules tabletop; finish a game"):
+        played_database(None, PRESETS["notebook"])
     database.touch()
-    assert played_database(None) == database
+    assert played_database(None, PRESETS["notebook"]) == database
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("opponent", "source"),
+    [
+        (["naive"], ["--rules", "mini.toml"]),
+        (["naive"], ["--rules", "mini.toml", "--db", "my.db"]),
+        (["strategy.h5"], []),
+        (["strategy.h5"], ["--db", "my.db"]),
+    ],
+)
+def test_every_suggested_command_runs_after_a_game_under_house_rules(run, say, monkeypatch, opponent, source):
+    monkeypatch.setenv("XDG_DATA_HOME", "data")
+    Path("mini.toml").write_text("base = 'tiny'\ndamage.strike = 3\n", encoding="utf-8")
+    anything = [*"grdsp"] * 40
+
+    def follow(*commands):
+        for name in commands:
+            say(*anything)
+            done.append(run(*shlex.split(done[-1].then)[1:]))
+            assert done[-1].code == 0, done[-1].err
+            assert done[-1].arguments[: len(name.split())] == tuple(name.split())
+
+    done = []
+    for seed in range(4):
+        say(*anything)
+        done.append(run("play", *opponent, *source, "--seed", str(seed)))
+    follow("records review", "improve", "practice", "improve")
+    if opponent == ["naive"]:
+        done.append(run("records", "list", *source))
+        follow("records review")
+        done.append(run("records", "plot", "win-rates", *source))
+        follow("records summary", "records list", "records review")
+    say(*anything)
+    done.append(run("practice", *opponent, *source[:2], "-n", "1"))
+    follow("play")

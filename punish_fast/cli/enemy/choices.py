@@ -16,7 +16,7 @@ from punish_fast.cli.records.selection import (
     played_database,
     require_games,
 )
-from punish_fast.punish.rules import rules_report
+from punish_fast.punish.rules import load_rules, name_of, rules_report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ class ChoicesOptions(CommonOptions):
         """Path of the database. Raises an error if the database cannot be opened."""
         from punish_fast.records.database import open_to_read
 
-        database = played_database(self.db)
+        database = played_database(self.db, load_rules(self.rules))
         with open_to_read(database):
             return database
 
@@ -52,7 +52,6 @@ class ChoicesOptions(CommonOptions):
 
     def read(self, needed: int = 1) -> tuple[StateSpace, Choices]:
         """Return the state space and the selected choices. Raise UsageError if fewer than ``needed`` games match."""
-        from punish_fast.punish.rules import load_rules
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.records.games import read_choices
 
@@ -81,8 +80,6 @@ class StrategyOptions(ChoicesOptions):
 
     def checked_output(self, stem: str, origin: dict[str, Any]) -> Path:
         """Return the output path, by default the name of the rules and ``stem``. ``origin`` is the record to store."""
-        from punish_fast.punish.rules import load_rules, name_of
-
         rules = load_rules(self.rules)
         name = f"{stem}.h5" if name_of(rules) == "tabletop" else f"{rules_stem(rules, self.rules)}-{stem}.h5"
         output = self.output or default_strategy(Path(name), rules, origin)

@@ -216,6 +216,12 @@ PlotOption = Annotated[Path | None, option("Write a plot to this .png, .svg or .
 DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", metavar="DB")]
 
 
+def command_line(*command: object) -> str:
+    """Join words to a command line. Options with the value None are omitted."""
+    pairs = zip_longest(command, command[1:], fillvalue="")
+    return shlex.join(str(word) for word, value in pairs if None not in (word, value))
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions:
@@ -325,8 +331,7 @@ class CommonOptions:
 
     def suggest(self, *command: object) -> None:
         """Print the suggested next command on stderr, unless ``quiet`` or ``as_json`` is set."""
-        pairs = zip_longest(command, command[1:], fillvalue="")
-        words = shlex.join(str(word) for word, value in pairs if None not in (word, value))
+        words = command_line(*command)
         for line in folded(f"Next: punish-fast {words}") if words and not (self.quiet or self.as_json) else ():
             say(line)
 

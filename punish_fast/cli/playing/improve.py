@@ -50,23 +50,21 @@ JSON keys:
     practice (string): Command that practices such positions.
 """
 
-import shlex
 from pathlib import Path
 from typing import Any
 
-from punish_fast.cli.frame.options import CommonOptions, option, verb
+from punish_fast.cli.frame.options import command_line, option, verb
 from punish_fast.cli.frame.report import Column, count, print_rows, print_text
-from punish_fast.cli.records.selection import PlayedDatabaseOption, played_database, require_games
+from punish_fast.cli.records.selection import RecordedOptions, played_database, require_games
 
 # Minimum share of a listed play of the reference player.
 _LEAST_SHARE = 0.05
 
 
-class ImproveOptions(CommonOptions):
+class ImproveOptions(RecordedOptions):
     """Options of ``improve``."""
 
     player: str | None = option("Player to report on.  [default: the user of the latest game]", metavar="NAME")
-    db: PlayedDatabaseOption = None
     against: str | None = option("Reference player, such as a strategy file.  [default: veteran]", metavar="AGENT")
 
 
@@ -88,22 +86,22 @@ def improve(options: ImproveOptions) -> None:
     from punish_fast.records.names import clean_name
     from punish_fast.records.summary import read_results
 
-    database = played_database(options.db)
+    named = None if options.against is None else Player(options.against)
+    rules = options.played_rules(named)
+    database = played_database(options.db, rules)
     player = options.player or _latest_user(database)
     choices = read_choices(database, humans_only=False, player=player)
     require_games(database, choices, with_bots=True)
-    named = None if options.against is None else Player(options.against)
     with options.stages.progress.stage("solving"):
-        explainer, reference = judge_by(named)
+        explainer, reference = judge_by(named, rules)
     found = improvement(explainer, choices, read_results(database), clean_name(player))
     for habit in found["habits"]:
         del habit["positions"]
     found["positions"] = [position_report(explainer, each) for each in worst_positions(explainer, choices)]
     agent = [] if options.against is None else [options.against]
-    given = ["--player", player, *([] if options.db is None else ["--db", str(database)])]
-    then = ["practice", *agent, *given]
-    report = {"reference": reference.name, **found, "practice": shlex.join(["punish-fast", *then])}
-    options.print(report, _print_improvement, then=then if found["positions"] else ("play",))
+    then = ["practice", *agent, "--player", player, *options.source]
+    report = {"reference": reference.name, **found, "practice": command_line("punish-fast", *then)}
+    options.print(report, _print_improvement, then=then if found["positions"] else ("play", *agent, *options.source))
 
 
 def _latest_user(database: Path) -> str:

@@ -17,13 +17,11 @@ JSON keys:
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.family import folded
 from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, SeedOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.report import UsageError, count, print_json, say
 from punish_fast.cli.playing.table import asks_on, must_have_input, rules_note, seed_of, table_stream, wants_more
@@ -150,7 +148,7 @@ class _Session:
         from punish_fast.punish.transitions.tensor import POLICY_ROWS, TENSOR
 
         self.options = options
-        self.rules = lineup.rules
+        self.rules, self.files = lineup.rules, lineup.files
         self.seed = seed_of(options.seed)
         with options.stages.progress.stage("preparing the game"):
             coached = [*TENSOR, SWEEPS, POLICY_ROWS] if people else []
@@ -236,14 +234,6 @@ class _Session:
         is_alone = not (self.options.hotseat or self.options.watch)
         if is_alone and (sys.stdin.isatty() or self.options.as_json):
             self.games[-1]["worst"] = self._costliest_choice(game)
-        if not sys.stdin.isatty():
-            return
-        if self.database is not None:
-            self.screen.say("See what each choice was worth:")
-            is_default = self.options.db is None and self.rules == PRESETS["tabletop"]
-            place = "" if is_default else f" --db {shlex.quote(str(self.database))}"
-            for line in folded(f"punish-fast records review{place}"):
-                self.console.print(f"  {line}", soft_wrap=True)
 
     def _costliest_choice(self, game: Finished) -> str | None:
         """Print and return the user's worst choice. Return None if no choice lost a point."""
@@ -313,4 +303,7 @@ class _Session:
             report = {**rules_report(self.rules), "seed": str(self.seed), "players": players}
             print_json(report | {"database": self.database, "games": self.games})
         elif self.games and self.database is not None:
-            self.options.suggest("records", "review", "--db", self.options.db)
+            is_known = self.options.rules is not None or self.rules == PRESETS["tabletop"]
+            agent = None if is_known else self.files[0]
+            source = "--db", self.options.db, "--rules", self.options.rules
+            self.options.suggest("records", "review", "--agent", agent, *source)

@@ -24,25 +24,25 @@ JSON keys:
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.options import CommonOptions, EnemyOption, SeedOption, argument, game_rules, option, verb
+from punish_fast.cli.frame.options import EnemyOption, SeedOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.outputs import check_inputs
 from punish_fast.cli.frame.report import UsageError, print_json
 from punish_fast.cli.playing.table import asks_on, must_have_input, rules_note, seed_of, table_stream
-from punish_fast.cli.records.selection import played_database, require_games
-from punish_fast.punish.rules import load_rules, rules_report
+from punish_fast.cli.records.selection import RecordedOptions, played_database, require_games
+from punish_fast.punish.rules import rules_report
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
+    from punish_fast.arena.players import Player
     from punish_fast.play.explain.why import Explainer
     from punish_fast.play.punish.practice import Question, Verdict
     from punish_fast.play.punish.practice_terminal import PracticeTerminal
 
 
-class PracticeOptions(CommonOptions):
+class PracticeOptions(RecordedOptions):
     """Options of ``practice``."""
 
     agent: str | None = argument(
@@ -50,9 +50,8 @@ class PracticeOptions(CommonOptions):
         "An agent file with values to judge your answers, or a player. For a player, your answers are compared with "
         "the best choices against that player.  [default: veteran]",
     )
-    database: Path | None = option(
+    db: Path | None = option(
         "Take positions from this database.  [default: simulated games; with --player, the database of `play`]",
-        "--db",
         metavar="DB",
     )
     player: str | None = option("Take positions only from this player's games, also against bots.", metavar="NAME")
@@ -75,17 +74,18 @@ def practice(options: PracticeOptions) -> None:
     --player, you can choose one of that player's habits at a terminal. Type moves as in `play`. With --json, the
     questions are shown on stderr.
     """
+    from punish_fast.arena.players import Player
     from punish_fast.play.session import LeaveError
 
     must_have_input()
-    if options.player is not None and options.database is None:
-        options = replace(options, database=played_database(None))
-    check_inputs(*filter(None, [options.database]))
+    player = None if options.agent is None else Player(options.agent)
+    database = options.db if options.player is None else played_database(options.db, options.played_rules(player))
+    check_inputs(*filter(None, [database]))
     seed = seed_of(options.seed)
-    explainer, judge, enemy = _explainer(options)
+    explainer, judge, enemy = _explainer(options, player)
     quiz = _quiz(options, explainer, enemy)
     with options.stages.progress.stage("looking for positions"):
-        rounds = _questions(options, explainer, seed)
+        rounds = _questions(options, database, explainer, seed)
     rules = explainer.data.space.rules
     quiz.screen.say(f"Practice: {rules_note(rules)}{judge}, seed {seed}")
     quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
@@ -99,22 +99,23 @@ def practice(options: PracticeOptions) -> None:
         if options.as_json:
             questions = [_verdict_report(verdict) for verdict in quiz.verdicts]
             totals = {name: sum(question[name] for question in questions) for name in ("right", "loss")}
-            report = {"judge": judge, **rules_report(rules), "database": options.database, "seed": str(seed)}
+            report = {"judge": judge, **rules_report(rules), "database": database, "seed": str(seed)}
             print_json(report | {"questions": questions} | totals)
-        options.suggest("improve", "--player", options.player) if options.player else options.suggest("play")
+        if options.player:
+            options.suggest("improve", "--player", options.player, *options.source, "--against", options.agent)
+        else:
+            options.suggest("play", *([options.agent] if options.agent else []), *options.source)
 
 
-def _explainer(options: PracticeOptions) -> tuple[Explainer, str, str]:
+def _explainer(options: PracticeOptions, player: Player | None) -> tuple[Explainer, str, str]:
     """Return the explainer that judges answers, a description of the judge, and the enemy's name."""
     from punish_fast.arena.players import Player, recorded_enemy, require_support
     from punish_fast.play.explain.why import explainer_of, judge_by
 
-    rules = None if options.rules is None else load_rules(options.rules)
-    player = None if options.agent is None else Player(options.agent)
+    rules = options.played_rules(player)
     with options.stages.progress.stage("solving"):
         if player is not None and player.file is not None and player.file.kind == "agent":
-            if rules is not None:
-                require_support(player, rules)
+            require_support(player, rules)
             enemy = recorded_enemy(player.file) if options.enemy is None else Player(options.enemy)
             return explainer_of(player.file, enemy), printable(f"values of {player.path}"), printable(enemy.person)
         explainer, reference = judge_by(player, rules)
@@ -123,15 +124,17 @@ def _explainer(options: PracticeOptions) -> tuple[Explainer, str, str]:
     return explainer, f"best choices against {printable(reference.name)}", printable(reference.person)
 
 
-def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[tuple[str, list[Question]]]:
+def _questions(
+    options: PracticeOptions, database: Path | None, explainer: Explainer, seed: int
+) -> list[tuple[str, list[Question]]]:
     """Return questions by name: one list for all positions and, at a terminal, one for each of the player's habits."""
     from punish_fast.play.punish.practice import recorded_questions, simulated_questions
     from punish_fast.records.games import read_choices
 
-    if options.database is None:
+    if database is None:
         return [("simulated positions", simulated_questions(explainer, options.questions, seed))]
-    choices = read_choices(options.database, humans_only=False, player=options.player)
-    require_games(options.database, choices, with_bots=True)
+    choices = read_choices(database, humans_only=False, player=options.player)
+    require_games(database, choices, with_bots=True)
     rounds = [("the costliest choices", recorded_questions(explainer, choices, options.questions, seed))]
     if options.player is not None and sys.stdin.isatty():
         from punish_fast.play.punish.improvement import costly_habits

@@ -63,6 +63,6 @@ def import_(options: RecordsImportOptions) -> None:
         reason = next(remark["reason"] for remark in report["remarks"] if remark["verdict"] == REJECTED)
         faults.append(f"{count(report['rejected'], 'game')} rejected, the first because: {reason}")
     result = f"Added {report['imported']:,} of {count(report['games'], 'game')} to {options.database}."
-    options.print(report, result=result, then=() if faults else ("records", "summary", "--db", options.database))
+    options.print(report, result=result, then=() if faults else ("records", "summary", *options.given("files")))
     if faults:
         raise CheckError("; ".join(faults))

@@ -35,7 +35,7 @@ def list_(options: ListOptions) -> None:
     from punish_fast.records.summary import list_games
 
     games = list_games(options.database, options.selection(), options.most)
-    then = ("records", "review", *(each["game"] for each in games[:1]), "--db", options.db)
+    then = ("records", "review", *(each["game"] for each in games[:1]), *options.source)
     options.print({"database": str(options.database), "games": games}, _print_dated, then=then)
 
 

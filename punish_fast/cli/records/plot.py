@@ -60,7 +60,7 @@ def plot(options: RecordsPlotOptions) -> None:
             written.append(file)
     report = {"database": options.database, "games": len(results), "files": written}
     result = f"Wrote {count(len(written), 'plot')} of {count(len(results), 'game')}."
-    options.print(report, result=result, then=("records", "summary", "--db", options.db))
+    options.print(report, result=result, then=("records", "summary", *options.source))
 
 
 def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:

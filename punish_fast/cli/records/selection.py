@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from punish_fast.cli.frame.options import CommonOptions, option
+from punish_fast.cli.frame.options import CommonOptions, game_rules, option
 from punish_fast.cli.frame.report import UsageError, count, say
-from punish_fast.punish.rules import PRESETS, Rules, unique_name
+from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of, true_rules, unique_name
 from punish_fast.runtime.errors import printable
 from punish_fast.runtime.folders import find_folder
 
 if TYPE_CHECKING:
+    from punish_fast.arena.players import Player
     from punish_fast.records.games import Choices, Selection
 
 _STANDARD = "games.db"
@@ -36,13 +37,13 @@ def games_database(named: Path | None, rules: Rules) -> Path | None:
     return folder / name
 
 
-def played_database(named: Path | None) -> Path:
-    """Return the named database, or the default database under tabletop rules. Raise UsageError if that is missing."""
-    if named is not None:
-        return named
-    found = games_database(None, PRESETS["tabletop"])
-    if found is None or not found.exists():
-        raise UsageError("no games are saved yet; finish a game with punish-fast play, or choose a database with --db")
+def played_database(named: Path | None, rules: Rules) -> Path:
+    """Return the named or the rules' default database. Raise UsageError if the default database is missing."""
+    rules = true_rules(rules)
+    found = named or games_database(None, rules)
+    if found is None or (named is None and not found.exists()):
+        hint = "finish a game with punish-fast play, or choose other rules with --rules or a database with --db"
+        raise UsageError(f"no games are saved yet under the rules {name_of(rules)}; {hint}")
     return found
 
 
@@ -74,10 +75,25 @@ def require_games(database: Path, choices: Choices, needed: int = 1, with_bots: 
         raise UsageError(f"{found}; at least {needed:,} {'is' if needed == 1 else 'are'} needed{hint}")
 
 
-class SelectionOptions(CommonOptions):
-    """Options that select a database and its games."""
+class RecordedOptions(CommonOptions):
+    """Options that select a database and its rules, which are not stored in the database."""
 
     db: PlayedDatabaseOption = None
+    rules: str | None = game_rules("the rules of a named agent's file, or tabletop", "Rules of the games")
+
+    def played_rules(self, player: Player | None = None) -> Rules:
+        """Return the rules of the games, by default the rules of the file of ``player``, or ``tabletop``."""
+        return load_rules(self.rules) if self.rules else (player and player.rules) or PRESETS["tabletop"]
+
+    @property
+    def source(self) -> tuple[object, ...]:
+        """Words of a command line that select the same database and rules."""
+        return "--db", self.db, "--rules", self.rules
+
+
+class SelectionOptions(RecordedOptions):
+    """Options that select the games in a database."""
+
     player: str | None = option("Select only games of this player.", metavar="NAME")
     since: SinceOption = None
     until: UntilOption = None
@@ -86,7 +102,7 @@ class SelectionOptions(CommonOptions):
     @property
     def database(self) -> Path:
         """Path of the database. The file might not exist."""
-        return played_database(self.db)
+        return played_database(self.db, self.played_rules())
 
     def selection(self) -> Selection:
         """Return the selection of games."""

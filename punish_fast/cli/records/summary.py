@@ -27,15 +27,9 @@ JSON keys:
 
 from typing import Any
 
-from punish_fast.cli.frame.options import PlayedRulesOption, verb
+from punish_fast.cli.frame.options import verb
 from punish_fast.cli.frame.report import print_report
 from punish_fast.cli.records.selection import SelectionOptions
-
-
-class SummaryOptions(SelectionOptions):
-    """Options of ``records summary``."""
-
-    rules: PlayedRulesOption = "tabletop"
 
 
 @verb(
@@ -44,16 +38,16 @@ class SummaryOptions(SelectionOptions):
     "punish-fast records summary --db games.db --player Joe --json",
     stage="summary",
 )
-def summary(options: SummaryOptions) -> None:
+def summary(options: SelectionOptions) -> None:
     """Summarize recorded games: their number and length, the states in them, and the results of each player."""
-    from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.summary import read_results, summarize
 
     results = read_results(options.database, options.selection())
-    report = summarize(results, StateSpace(load_rules(options.rules)))
-    then = ("records", "list", "--db", options.db)
-    options.print({"database": str(options.database), **report}, _print_summary, then=then)
+    report = summarize(results, StateSpace(options.played_rules()))
+    options.print(
+        {"database": str(options.database), **report}, _print_summary, then=("records", "list", *options.source)
+    )
 
 
 def _print_summary(report: dict[str, Any]) -> None:

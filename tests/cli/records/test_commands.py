@@ -251,10 +251,10 @@ def test_both_players_are_judged(run, monkeypatch):
 @pytest.mark.usefixtures("reviewing")
 def test_advice_is_for_the_loser_or_for_the_winner_against_a_bot(run, monkeypatch):
     game = read_game(Path("x.db"), FIRST_ID)
-    assert run(*REVIEW).then == f"punish-fast improve --player {game.loser.name} --db x.db"
+    assert run(*REVIEW).then == f"punish-fast improve --player {game.loser.name} --db x.db --against agent.h5"
     lost_by_bot = replace(game, loser=replace(game.loser, is_bot=True))
     monkeypatch.setattr("punish_fast.play.explain.review.read_game", lambda *_: lost_by_bot)
-    assert run(*REVIEW).then == f"punish-fast improve --player {game.winner.name} --db x.db"
+    assert run(*REVIEW).then == f"punish-fast improve --player {game.winner.name} --db x.db --against agent.h5"
 
 
 @pytest.mark.usefixtures("reviewing")
