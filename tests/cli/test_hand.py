@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from math import comb, prod
 
 import numpy as np
@@ -92,9 +93,31 @@ def test_three_lines_stand_above_the_table(run):
     assert play == "Play like naive: strike 100%."
     assert re.fullmatch(r"Against naive itself, strike wins most: 6\d\.\d%\.", best)
     assert table[0].split() == ["how", "often", "wins", "any", "pile:", "how", "often", "wins"]
-    assert len(table) == 5
-    assert done.then == "punish-fast practice --rules tiny"
+    assert table[5] == ""
+    caution = (
+        "naive is only the best player against random play. For better advice: punish-fast equilibrium --rules tiny,"
+    )
+    assert " ".join(table[6:]) == f"{caution} then punish-fast hand RS FILE.h5."
+    assert done.then == "punish-fast equilibrium --rules tiny"
     assert "any of 5 discard piles" in run("hand", "rs", "--rules", "tiny").out
+
+
+@pytest.mark.usefixtures("files")
+def test_a_file_is_the_reference_under_its_rules(run):
+    space = StateSpace(RULES)
+    policy = Player("strategy.h5").policy(space)
+    q = solve(build(space, policy), objective="reach-probability").q
+    done = run("hand", "rs", "strategy.h5", "--discard", "p")
+    report = run("hand", "rs", "strategy.h5", "--discard", "p", "--json").report
+    rows = slice(*space.state_ptr[(index := space.index(position("rs", "p", rules=RULES))) : index + 2])
+    names = [action_name(int(action)) for action in space.action[rows]]
+    assert by_name(report, "probability") == pytest.approx(dict(zip(names, policy[rows], strict=True)))
+    assert by_name(report, "win_probability") == pytest.approx(dict(zip(names, q[rows], strict=True)))
+    assert "naive" not in done.out
+    assert done.then == "punish-fast show strategy.h5 --hand rs --discard p --breath 1 --why"
+    assert run(*shlex.split(done.then)[1:]).code == 0
+    assert run("hand", "rs", "strategy.h5").then == "punish-fast practice strategy.h5"
+    run("hand", "rs", "strategy.h5", "--rules", "tabletop").refused("only the redeal may differ")
 
 
 def test_commas_separate_cards(run):

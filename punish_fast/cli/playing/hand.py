@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from punish_fast.cli.frame.options import argument, game_rules, verb
+from punish_fast.cli.frame.options import argument, command_line, game_rules, verb
 from punish_fast.cli.frame.positions import PositionOptions
 from punish_fast.cli.frame.report import Column, print_rows, print_text
 
@@ -23,13 +23,18 @@ class HandOptions(PositionOptions):
     """Options of ``hand``."""
 
     hand: str = argument("CARDS", "Cards in hand, by initials: g, r, d, s, p.")
-    rules: str | None = game_rules("tabletop")
+    agent: str | None = argument(
+        "AGENT",
+        "Reference player: a built-in agent or file.  [default: veteran; naive if the rules are not tabletop]",
+    )
+    rules: str | None = game_rules("the rules of the file, or tabletop")
 
 
 @verb(
     "punish-fast hand rrspp",
     "punish-fast hand rrspp --discard ddd",
     "punish-fast hand rsp --hp 3-2 --exhausted enemy",
+    "punish-fast hand rrspp equilibrium.h5",
 )
 def hand(options: HandOptions) -> None:
     """Show what to play with a hand: how often to play each card, and how often you win after playing it.
@@ -37,24 +42,33 @@ def hand(options: HandOptions) -> None:
     Without --discard, the numbers are means over all possible discard piles. With fewer than five cards, the position
     is in a later breath.
     """
+    from punish_fast.arena.players import Player
     from punish_fast.play.explain.hands import hand_report, position_of_hand
     from punish_fast.play.explain.why import judge_by
-    from punish_fast.punish.rules import load_rules, true_rules
+    from punish_fast.punish.rules import PRESETS, load_rules, true_rules
 
-    rules = true_rules(load_rules(options.rules or "tabletop"))
+    player = None if options.agent is None else Player(options.agent)
+    named = load_rules(options.rules) if options.rules else (player and player.rules) or PRESETS["tabletop"]
+    rules = true_rules(named)
     state = position_of_hand(rules=rules, **options.details())
     with options.stages.progress.stage("solving"):
-        judge, reference = judge_by(rules=rules)
+        judge, reference = judge_by(player, rules)
     is_exact = options.discard is not None
     report = {"hand": options.hand, "reference": reference.name, **hand_report(judge, state, is_exact)}
     given = options.details() | {"hp": options.hp, "feinted": options.feinted, "breath": state.breath}
     words = [word for name in given for word in ("--" + name.replace("_", "-"), given[name])]
-    is_shown = is_exact and options.rules is None
-    then = ["show", reference.argument, *words, "--why"] if is_shown else ["practice", "--rules", options.rules]
+    then: list[object] = ["practice", reference.argument, "--rules", options.rules]
+    caution = ""
+    if player is None and reference.is_naive:
+        then = ["equilibrium", "--rules", options.rules]
+        better = f"{command_line('punish-fast', *then)}, then punish-fast hand {options.hand} FILE.h5"
+        caution = f"naive is optimal only against random play. For better advice: {better}."
+    elif is_exact:
+        then = ["show", reference.argument, *words, "--why"]
     pile = f"discard pile {options.discard}" if is_exact else f"any of {report['piles']} discard piles"
     notes = "".join(f", {name}: {given[name]}" for name in ("exhausted", "feinted") if given.get(name))
     where = f"breath {state.breath} of {rules.breaths}, {state.own_hp}-{state.enemy_hp} HP, {pile}{notes}"
-    options.print(report, partial(_print_hand, where), then=then)
+    options.print(report, partial(_print_hand, where), result=caution, then=then)
 
 
 def _print_hand(where: str, report: dict[str, Any]) -> None:
