@@ -38,6 +38,7 @@ class PlayerGroup:
             require_support(player, rules or self.rules)
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
         self.people = [player.person for player in self._players]
+        self.about = [player.about for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
         files = [player.file for player in self._players if player.file is not None]
         self.remembers_public_states = any(file.remembers_public_states for file in files)

@@ -100,6 +100,8 @@ class PolicyPlayer:
 
 NAMES = tuple(BUILT_INS)  # names of built-in players
 RESOLVE = "@resolve"  # suffix of players that solve each measure again
+# Choices of learned enemies, by method, in states without recorded choices.
+_ELSEWHERE = {"parless": "plays at random", "logit": "generalizes from these"}
 NO_TABLE = (
     "solves each measure again, so it has no table of probabilities; allowed: play, serve, arena --games without --db"
 )
@@ -167,10 +169,19 @@ class Player:
 
     @property
     def about(self) -> str:
-        """Description of a built-in player or of a player that solves measures again, empty for other files."""
+        """Description of a player that is built in, solves measures again, or learned from recorded choices.
+
+        Empty for other files.
+        """
         if self.resolves:
             return "solves each measure again after its deal"
-        return "" if self.file else f"{BUILT_INS[self._source].about}; {BUILT_INS[self._source].strength}"
+        if self.file is None:
+            return f"{BUILT_INS[self._source].about}; {BUILT_INS[self._source].strength}"
+        made = self.file.origin or {}
+        n, elsewhere = made.get("choices"), _ELSEWHERE.get(str(made.get("method")))
+        if elsewhere is None or not isinstance(n, int):
+            return ""
+        return f"learned from {n:,} choice{'s' * (n != 1)}; in all other states it {elsewhere}"
 
     @property
     def path(self) -> Path | None:

@@ -149,6 +149,7 @@ class _Session:
 
         self.options = options
         self.rules, self.files = lineup.rules, lineup.files
+        self.about = lineup.about[0] if lineup.files or lineup.resolving else ""
         self.seed = seed_of(options.seed)
         with options.stages.progress.stage("preparing the game"):
             coached = [*TENSOR, SWEEPS, POLICY_ROWS] if people else []
@@ -273,12 +274,12 @@ class _Session:
         if self.options.hotseat or self.options.watch:
             self.screen.say(f"{self.screen.names[0]} plays {self.screen.names[1]}.")
         else:
-            known, opponent = BUILT_INS.get(self.opponent.name), self.opponent_name
+            known, opponent, about = BUILT_INS.get(self.opponent.name), self.opponent_name, self.about
             # A file can have the name of a built-in player.
             if known is not None and known.person == opponent:
                 strength = f"; {known.strength}" if supports(self.rules) else ""
-                opponent += f" ({self.opponent.name}): {known.about}{strength}"
-            self.screen.say(f"Your opponent is {opponent}.")
+                opponent, about = f"{opponent} ({self.opponent.name})", f"{known.about}{strength}"
+            self.screen.say(f"Your opponent is {opponent}{about and f': {about}'}.")
         if not self.options.watch:
             self.screen.say(
                 "In every breath both players secretly pick a card; then the cards clash. Reduce the other player to "

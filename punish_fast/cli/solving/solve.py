@@ -102,7 +102,10 @@ def solve(options: SolveOptions) -> None:
     report["cluster"] = cluster and cluster.report
     report |= openings
     shown = report.keys() - openings if options.verbose else _SHOWN
-    options.print(report, hidden=report.keys() - shown, result=result_text(report), then=("play", output))
+    result = result_text(report)
+    if enemy is not None and enemy.file is not None and enemy.about:
+        result += f" {enemy.path} {enemy.about}."
+    options.print(report, hidden=report.keys() - shown, result=result, then=("play", output))
     if solution.tolerance is not None:
         is_set = options.tolerance is not None
         check_error_bound(solution.error_bound, solution.tolerance, solution.v, is_set, output)

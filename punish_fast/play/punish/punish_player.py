@@ -98,11 +98,11 @@ class PunishPlayer(Player, ServedPlayer):
         }
 
     def _introduction(self) -> dict[str, Any]:
-        """Return the entries of `facts` that introduce a built-in player, or an empty dict for players from files."""
+        """Return the entries of `facts` that introduce the player. Empty for files that are not learned from games."""
         if self.resolves:
             return {"person": self.person, "about": self.about, "level": "expert"}
         if self.file is not None:
-            return {}
+            return {"about": self.about} if self.about else {}
         known, hard = BUILT_INS[self._source], veteran.default_opponent(self.rules)
         level = None if self.resolve_temperature(None) else "hard" if self._source == hard else known.level
         strength = known.strength if veteran.supports(self.rules) and not self.resolve_temperature(None) else None

@@ -155,7 +155,7 @@ class Screen:
 
     def _flow(self, title: str, style: str, parts: Sequence[Text], gap: int) -> None:
         """Print parts after a title, separated by ``gap`` spaces, with line breaks if necessary."""
-        line = Text("  ").append(f"{title:<{_TITLE}}", style)
+        line = Text("  ").append(f"{title:<{_TITLE - 1}} ", style)
         for number, part in enumerate(parts):
             if number and len(line) + gap + len(part) > self.console.width:
                 self._print_line(line)

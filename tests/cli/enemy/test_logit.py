@@ -37,3 +37,17 @@ def test_what_was_done_is_told_and_noted(run):
     assert run("solve", *TINY, "--enemy", "x.h5", "-o", "y.h5", "--json").report["error_bound"] < 1e-9
     few = run("enemy", "logit", "--until", "1", "--db", "games.db", *TINY)
     few.refused("games.db: 0 games between people selected; at least 5 are needed")
+
+
+@pytest.mark.usefixtures("games")
+def test_commands_that_use_a_learned_enemy_say_from_how_many_choices(run, say):
+    for method, output, elsewhere in (
+        ("logit", "tiny-logit.h5", "generalizes from these"),
+        ("parless", "tiny-general.h5", "plays at random"),
+    ):
+        run("enemy", method, "--db", "games.db", *TINY)
+        told = f"learned from {load(output).origin['choices']} choices; in all other states it {elsewhere}."
+        solved = " ".join(run("solve", "--rules", "tiny", "--enemy", output, "-o", f"{method}.h5").out.split())
+        assert solved.endswith(f"{output} {told}")
+        say("q")
+        assert told in " ".join(run("play", output, "--db", "played.db").out.split())
