@@ -34,11 +34,12 @@ def details(state: State) -> list[str]:
 def test_a_choice_has_the_same_number_everywhere(run, say, folder):
     say(*CARDS)
     # The opponent is not the judge.
-    game = run("play", "naive", "--seed", "2", "--db", "games.db", "--json").report["games"][0]
+    (game,) = (played := run("play", "naive", "--coach", "--seed", "2", "--db", "games.db", "--json")).report["games"]
     sides = run("records", "review", "--db", "games.db", "--json").report["players"]
     mine = next(side for side in sides if side["name"] == "you")
     worst = max(mine["choices"], key=lambda choice: choice["loss"])
     assert game["worst"] == worst["words"]
+    assert all(f" {worst['win_probability'] - lost:.1%}" in played.err for lost in (0, worst["loss"]))
 
     def agrees(actions, best="win_probability"):
         """Compare the win probabilities of all actions with the worst choice."""

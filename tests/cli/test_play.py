@@ -261,11 +261,21 @@ def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
     assert list(folder.iterdir()) == []
 
 
-def test_there_is_no_coach_against_a_strategy_that_is_not_memoryless(run, folder):
+def test_the_coach_and_the_end_of_the_game_have_one_judge_which_can_be_named(run, say, folder):
     space = StateSpace(PRESETS["tiny"], "memory")
     save_policy(folder / "memory.h5", space, uniform_policy(space))
-    run("play", "memory.h5", "--coach").refused("--coach: not available, because memory is not memoryless")
-    assert not (folder / "games.db").exists()
+    shown = {}
+    for against, words, judge in (
+        ([], "if memory plays like Nina", "Nina"),
+        (["--against", "random"], "if memory plays like Robin", "Robin"),
+    ):
+        say("c", *"grdsp" * 40)
+        done = run("play", "memory.h5", *against, "--coach", "--seed", "3", "--db", "games.db", "--json")
+        drawn = " ".join(done.err.split())
+        assert words in drawn
+        assert f"Judged by the best choices against {judge}." in drawn
+        shown[judge] = drawn.partition("you play optimally: ")[2].partition(" Expect")[0]
+    assert shown["Nina"] != shown["Robin"]
 
 
 def test_what_a_pipe_answers_is_shown(say):

@@ -10,14 +10,21 @@ from scripted import ScriptedPlayer
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.events import Deal, End, Reveal
-from punish_fast.play.explain.coach import Coach
+from punish_fast.play.explain.coach import win_solution
 from punish_fast.play.explain.why import Explainer
+from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.screen import Screen, open_console
 from punish_fast.play.punish.terminal import PunishTerminal
 from punish_fast.play.session import HumanPlayer, LeaveError, PlaySession
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
+
+
+def coach_of(space, name):
+    explainer = Explainer(GameData(space), uniform(space), win_solution(space, uniform(space)))
+    return lambda: (explainer, name)
+
 
 BOT = ScriptedPlayer("bot", lambda _view, legal: legal[0])
 
@@ -146,14 +153,14 @@ def test_questions_are_answered_before_the_move(table):
 
 def test_the_coach_advises_before_every_move_or_when_asked(table):
     enemy = uniform(table.space)
-    coach = Coach(table.space, enemy, "bot")
+    coach = coach_of(table.space, "bot")
     seats = HumanPlayer("Ann"), PolicyPlayer("bot", enemy)
     unasked = Evening(table, seats, in_order("q"), coach=coach, coaches=True)
     asked = Evening(table, seats, in_order("c", "q"), coach=coach)
     for evening in (unasked, asked):
         with pytest.raises(LeaveError):
             evening.terminal.play()
-        found = Explainer(table, enemy, coach.solution).explain(evening.session.view(0).state)
+        found = coach()[0].explain(evening.session.view(0).state)
         told = evening.text.partition("you play optimally: ")[2]
         assert told.startswith(" ".join(f"{typed(each.action)} {each.value:.1%}" for each in found.reasons))
         likely, p = next(iter(found.answers.items()))
@@ -164,10 +171,10 @@ def test_the_coach_advises_before_every_move_or_when_asked(table):
 
 def test_w_explains_why_a_move_is_best(table):
     seats = HumanPlayer("Ann"), BOT
-    coach = Coach(table.space, uniform(table.space), "bot")
+    coach = coach_of(table.space, "bot")
     start = PlaySession(PunishMatch(table, 3), seats)
     start.begin()
-    found = Explainer(table, coach.enemy, coach.solution).explain(start.view(0).state)
+    found = coach()[0].explain(start.view(0).state)
     worst = found.reasons[-1].action
     evening = Evening(table, seats, in_order("w", typed(worst), "w", "q"), coach=coach)
     with pytest.raises(LeaveError):
@@ -182,7 +189,7 @@ def test_w_explains_why_a_move_is_best(table):
 
 
 def test_between_people_the_coach_says_whose_play_it_expects(table):
-    coach = Coach(table.space, uniform(table.space), "random")
+    coach = coach_of(table.space, "random")
     evening = Evening(table, (HumanPlayer("Ann"), HumanPlayer("Ben")), in_order("c", "q"), ("Ann", "Ben"), coach=coach)
     with pytest.raises(LeaveError):
         evening.terminal.play()

@@ -9,7 +9,7 @@ from policies import mixed
 from bench import reference
 from punish_fast.arena.players import Player, PlayerError
 from punish_fast.mdp.objectives.solver import solve
-from punish_fast.play.explain.coach import Coach, subsets
+from punish_fast.play.explain.coach import subsets, win_solution
 from punish_fast.play.explain.reasons import Answer, Consequence, Reason, Scale, contrast, likeliest
 from punish_fast.play.explain.why import Explainer, explainer_against, explainer_of
 from punish_fast.play.game_data import GameData
@@ -155,7 +155,7 @@ def test_what_is_no_position_or_no_view_is_refused(tabletop_like):
     with pytest.raises(InformationError, match="only 'memoryless' is"):
         Explainer(fine, mixed(fine.space, 1), solve(build(space)))
     with pytest.raises(InformationError, match="only 'memoryless' is"):
-        _ = Coach(fine.space, mixed(fine.space, 1), "enemy").solution
+        _ = win_solution(fine.space, mixed(fine.space, 1))
 
 
 GUARD, RUSH, STRIKE, FEINT = 10, 20, 40, 41
@@ -212,7 +212,7 @@ def views_of(space, seed):
 
 def test_win_chances_are_those_of_the_one_player_model(space):
     enemy = mixed(space, 3)
-    explainer = Explainer(GameData(space), enemy, Coach(space, enemy, "enemy").solution)
+    explainer = Explainer(GameData(space), enemy, win_solution(space, enemy))
     q = solve(build(space, enemy), objective="reach-probability").q
     for view in views_of(space, 1):
         index = space.index(view.state)
@@ -224,7 +224,7 @@ def test_win_chances_are_those_of_the_one_player_model(space):
 
 def test_expectations_are_means_over_the_slow_models_hands(space):
     enemy = mixed(space, 4)
-    explainer = Explainer(GameData(space), enemy, Coach(space, enemy, "enemy").solution)
+    explainer = Explainer(GameData(space), enemy, win_solution(space, enemy))
     for view in [view for seed in range(4) for view in views_of(space, seed)]:
         hands = reference.hands(view.unseen, view.state.enemy_hand)
         found = dict(subsets(view.unseen, view.state.enemy_hand))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ from punish_fast.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     from punish_fast.arena.player_group import PlayerGroup
+    from punish_fast.arena.players import Player
+    from punish_fast.play.explain.why import Explainer
     from punish_fast.play.punish.match import Finished, PunishMatch
     from punish_fast.play.session import SessionPlayer
 
@@ -47,6 +50,11 @@ class PlayOptions(CommonOptions):
         "Opponent: a built-in agent (see `agents`) or a file.  [default: veteran; naive if the rules are not tabletop]",
     )
     coach: bool = option("Show the win probability of each move, and the enemy's possible moves.", default=False)
+    against: str | None = option(
+        "Reference player, whose strategy the coach and the judge of your choices assume for the enemy, such as the "
+        "opponent.  [default: veteran; naive if the rules are not tabletop]",
+        metavar="AGENT",
+    )
     hotseat: bool = option("Play with two users at one screen. It is cleared between turns.", default=False)
     watch: bool = option("Watch two agents play.", default=False)
     name: list[str] | None = option("Your name in the records. Give two for --hotseat.  [default: you]", metavar="NAME")
@@ -101,8 +109,8 @@ def _people(options: PlayOptions) -> list[str]:
     from punish_fast.arena.built_in_players import RESERVED
     from punish_fast.records.logs import BOTS
 
-    if options.watch and (options.hotseat or options.coach or options.name):
-        raise UsageError("--watch cannot be combined with --hotseat, --coach or --name")
+    if options.watch and (options.hotseat or options.coach or options.name or options.against):
+        raise UsageError("--watch cannot be combined with --hotseat, --coach, --against or --name")
     n_people = 0 if options.watch else 2 if options.hotseat else 1
     default = {0: [], 1: [_YOU], 2: ["player 1", "player 2"]}[n_people]
     names = _checked(options.name or default, [*BOTS, *RESERVED])
@@ -163,27 +171,25 @@ class _Session:
         called = numbered([each.name for each in agents])
         agents = [replace(each, name=name) for each, name in zip(agents, called, strict=True)]
         self.seats: list[SessionPlayer] = [*map(HumanPlayer, people), *agents]
-        self.opponent, self.resolves = opponents[0], bool(lineup.resolving)
+        self.opponent = opponents[0]
         self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
-        # Name of the opponent. Between two human players, the coach assumes the default agent as the enemy.
         self.opponent_name = printable(lineup.people[0])
         names = [_YOU] if len(people) == 1 else people
         names = numbered([printable(name) for name in [*names, *lineup.people * 2]][:2])
         self.screen = Screen(self.console, self.rules, (names[0], names[1]))
-        self.coach = self._coach() if people else None
         self.games: list[dict[str, Any]] = []
+        if options.coach or options.against is not None:
+            _ = self.judge
 
-    def _coach(self) -> Any:
-        from punish_fast.play.explain.coach import Coach
+    @cached_property
+    def judge(self) -> tuple[Explainer, Player]:
+        """Judge of choices, and its reference player."""
+        from punish_fast.arena.players import Player
+        from punish_fast.play.explain.why import judge_by
 
-        if self.table.space.is_memoryless and not self.resolves:
-            if self.options.coach and self.opponent.policy is not self.opponent.first_policy:
-                say(f"the coach assumes that {self.opponent_name} plays every measure like the first one")
-            return Coach(self.view, self.opponent.first_policy, self.opponent_name)
-        if self.options.coach:
-            raise UsageError(f"--coach: not available, because {self.opponent.name} is not memoryless")
-        return None
+        with self.options.stages.progress.stage("solving"):
+            return judge_by(None if self.options.against is None else Player(self.options.against), self.rules)
 
     def play(self) -> None:
         from punish_fast.play.session import LeaveError
@@ -209,7 +215,7 @@ class _Session:
             self.table,
             self.screen,
             self._ask,
-            coach=self.coach,
+            coach=lambda: (self.judge[0], printable(self.judge[1].person)),
             coaches=self.options.coach,
             confirms=sys.stdin.isatty(),
             hides=self._hide if self.options.hotseat else None,
@@ -239,12 +245,10 @@ class _Session:
     def _costliest_choice(self, game: Finished) -> str | None:
         """Print and return the user's worst choice. Return None if no choice lost a point."""
         from punish_fast.play.explain.review import Judge
-        from punish_fast.play.explain.why import judge_by
 
         record, won = game.record(), game.winner == 0
-        with self.options.stages.progress.stage("judging your choices"):
-            judge, reference = judge_by(rules=self.rules)
-            side = Judge(judge.data.space, judge.solution).side(record.winner if won else record.loser, won)
+        judge, reference = self.judge
+        side = Judge(judge.data.space, judge.solution).side(record.winner if won else record.loser, won)
         worst = side.worst(1)
         found = f"{worst[0].words} That cost you most." if worst else "No choice of yours lost a point."
         self.screen.say(f"{found} Judged by the best choices against {printable(reference.person)}.")
@@ -307,4 +311,4 @@ class _Session:
             is_known = self.options.rules is not None or self.rules == PRESETS["tabletop"]
             agent = None if is_known else self.files[0]
             source = "--db", self.options.db, "--rules", self.options.rules
-            self.options.suggest("records", "review", "--agent", agent, *source)
+            self.options.suggest("records", "review", "--agent", self.options.against or agent, *source)

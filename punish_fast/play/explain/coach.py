@@ -5,8 +5,6 @@ probabilities assume optimal play against this enemy after the move (``mdp/objec
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from math import comb, prod
 
@@ -25,20 +23,6 @@ from punish_fast.store.solution_cache import cached_solution
 
 # Maximum error of the win probabilities of a fixed policy.
 _TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True)
-class Coach:
-    """Win probabilities against an enemy with a known policy."""
-
-    space: StateSpace  # memoryless state space
-    enemy: np.ndarray  # float64 ``[n_rows]``, policy of the enemy
-    name: str  # name of the enemy
-
-    @cached_property
-    def solution(self) -> Solution:
-        """Win probability of every row against the enemy, computed on first use."""
-        return win_solution(self.space, self.enemy)
 
 
 def win_solution(space: StateSpace, enemy: np.ndarray) -> Solution:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from punish_fast.play.events import Deal
-from punish_fast.play.explain.coach import Coach
 from punish_fast.play.explain.guide import guide
-from punish_fast.play.explain.why import Explainer, Explanation
+from punish_fast.play.explain.why import Explainer
 from punish_fast.play.game_data import GameData, View
 from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move, typed_text
 from punish_fast.play.punish.screen import Screen
@@ -27,7 +26,8 @@ class PunishTerminal:
     data: GameData
     screen: Screen
     ask: Ask  # shows a prompt and returns the answer (raises EOFError at the end of input)
-    coach: Coach | None = None
+    # Function that returns an explainer of the best choices against a reference player, and the name of this player.
+    coach: Callable[[], tuple[Explainer, str]] | None = None
     coaches: bool = False  # True to show advice before every move, unless only one is legal
     # True to ask users to confirm each move or take it back, and spectators to press Enter before each breath.
     confirms: bool = True
@@ -122,23 +122,22 @@ class PunishTerminal:
         if self.coach is None or len(view.actions) == 1:
             self.screen.say("There is no coach in this game." if self.coach is None else "You have only this move.")
             return
-        found = self._explanation(self.coach, view)
+        explainer, reference = self.coach()
+        found = explainer.explain(view.state)
         best = found.reasons[0]
         because = found.contrast(best.action if picked is None else picked)
-        told = f"Best against {self.coach.name}: {action_name(best.action)}, which {found.scale.sentence(best.value)}."
+        told = f"Best against {reference}: {action_name(best.action)}, which {found.scale.sentence(best.value)}."
         self.screen.say(f"{told} {because}")
-
-    def _explanation(self, coach: Coach, view: View) -> Explanation:
-        return Explainer(self.data, coach.enemy, coach.solution).explain(view.state)
 
     def _advise(self, view: View, seat: int) -> None:
         if self.coach is None:
             self.screen.say("There is no coach in this game.")
             return
         other = self.screen.names[1 - seat]
-        plays = "keeps to its strategy" if self.coach.name == other else f"plays like {self.coach.name}"
+        explainer, reference = self.coach()
+        plays = "keeps to its strategy" if reference == other else f"plays like {reference}"
         self.screen.say(f"Win probabilities if {other} {plays} and you play optimally:")
-        found = self._explanation(self.coach, view)
+        found = explainer.explain(view.state)
         self.screen.columns([f"{typed_text(reason.action):<9} {reason.value:6.1%}" for reason in found.reasons])
         expected = list(found.answers.items())
         listed = ", ".join(f"{action_name(action)} {p:.0%}" for action, p in expected[:_MOST_EXPECTED])
