@@ -195,6 +195,21 @@ def test_what_the_answer_is_worth_is_told_with_it():
     )
 
 
+def test_equal_outcomes_are_told_with_what_differs():
+    def told(hurt, value=0.5):
+        better = Reason(GUARD, 0.7, (answer(STRIKE, ("nobody is hurt", 1.0, 0.7)),))
+        cases = [("nobody is hurt", 1 - hurt, 0.5), ("you lose", hurt, 0.5)]
+        worse = Reason(RUSH, value, (answer(STRIKE, *cases[: 1 + (hurt > 0)]),))
+        return contrast(better, worse, Scale(0, 1, True)).partition(" Against it, ")
+
+    start, _, words = told(0.0)
+    assert start == "The enemy's strike decides (100% likely)."
+    first = "guard wins 70.0%: nobody is hurt. Rush wins 50.0%: "
+    assert words == f"{first}nobody is hurt. The cards that remain after guard are better."
+    assert told(0.25)[2] == f"{first}75% nobody is hurt; 25% you lose."
+    assert told(0.0, value=0.69999)[0] == "Guard wins 70.0%, the same as rush."
+
+
 def test_rounding_does_not_change_the_order():
     assert list(likeliest({"a": 0.1, "b": 0.2, "c": 0.1 + 1e-12, "d": 0.1 - 1e-12})) == ["b", "a", "c", "d"]
 

@@ -109,22 +109,31 @@ class Reason:
 
 
 def contrast(better: Reason, worse: Reason, scale: Scale) -> str:
-    """Explain why an action is better than another, by the action of the enemy that causes most of the difference."""
+    """Explain why an action is better than another, by the action of the enemy that causes most of the difference.
+
+    If the likeliest outcomes of both actions are the same, the less likely outcomes or the remaining cards are named.
+    """
     others = {answer.action: answer for answer in worse.against}
     pairs = [(answer, others[answer.action]) for answer in better.against]
     if not pairs:
         return "Nothing is played between two measures."
+    if scale.text(better.value) == scale.text(worse.value):
+        names = action_name(better.action), action_name(worse.action)
+        return f"{names[0].capitalize()} {scale.sentence(better.value)}, the same as {names[1]}."
     good, bad = max(pairs, key=lambda pair: pair[0].probability * (pair[0].value - pair[1].value))
-    first, second = _fares(better, good, scale), _fares(worse, bad, scale)
+    is_alike = good.likely.removeprefix("mostly ") == bad.likely.removeprefix("mostly ")
+    first, second = _fares(better, good, scale, is_alike), _fares(worse, bad, scale, is_alike)
     decides = f"The enemy's {action_name(good.action)} decides ({good.probability:.0%} likely)."
-    return f"{decides} Against it, {first}. {second[0].upper()}{second[1:]}."
+    cards = f" The cards that remain after {action_name(better.action)} are better." if good.words == bad.words else ""
+    return f"{decides} Against it, {first}. {second[0].upper()}{second[1:]}.{cards}"
 
 
-def _fares(reason: Reason, answer: Answer, scale: Scale) -> str:
-    """Describe the outcome of an action against an action of the enemy."""
+def _fares(reason: Reason, answer: Answer, scale: Scale, is_full: bool) -> str:
+    """Describe the outcome of an action against an action of the enemy, with all cases if ``is_full`` is True."""
     name = action_name(reason.action)
     at_once = {"you win": "wins at once", "you lose": "loses at once"}.get(answer.words)
-    return f"{name} {at_once}" if at_once else f"{name} {scale.sentence(answer.value)}: {answer.likely}"
+    words = answer.words if is_full else answer.likely
+    return f"{name} {at_once}" if at_once else f"{name} {scale.sentence(answer.value)}: {words}"
 
 
 def likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:
