@@ -15,7 +15,7 @@ from punish_fast.study.observations import observe
 
 # Minimum number of choices in a habit.
 _FEWEST = 3
-# Minimum number of choices in a habit that may precede others.
+# Minimum number of choices in a habit that is preferred to others.
 _FEWEST_FIRST = 10
 # With fewer choices, the frequency and loss of a habit may be due to chance.
 _FEWEST_CERTAIN = 20
@@ -43,8 +43,8 @@ class Habit(NamedTuple):
 def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[Habit]:
     """Return up to ``most`` habits, with at most one habit per play.
 
-    The costliest habits come first, but habits of fewer than `_FEWEST_FIRST` choices come last. Each play has at most
-    one habit, which is its first in this order.
+    The costliest habits are selected and come first. Habits of fewer than `_FEWEST_FIRST` choices are selected only if
+    there are too few others.
     """
 
     def rank(habit: Habit) -> tuple[bool, float]:
@@ -59,7 +59,7 @@ def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[H
             for habit in _habits_in(assessed, label, situation):
                 if habit.play not in found or rank(habit) < rank(found[habit.play]):
                     found[habit.play] = habit
-    return sorted(found.values(), key=rank)[:most]
+    return sorted(sorted(found.values(), key=rank)[:most], key=lambda habit: -habit.cost)
 
 
 def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> list[Habit]:

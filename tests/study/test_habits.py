@@ -35,7 +35,7 @@ def test_a_habit_is_what_is_played_too_often_and_costs_most():
     assert (sure.choices, sure.share, sure.is_uncertain) == (24, 0.8, False)
 
 
-def test_habits_of_few_choices_come_last():
+def test_habits_of_many_choices_are_preferred_and_sorted_by_cost():
     space = StateSpace(RULES)
     breath = observe(space).breath
     first, second = (int(np.flatnonzero(breath == each)[0]) for each in (1, 2))
@@ -44,9 +44,11 @@ def test_habits_of_few_choices_come_last():
     values, policy = np.full((22, 11), np.nan), np.zeros((22, 11))
     values[:10, [2, 6]], values[10:, [2, 6]] = (0.9, 0.0), (0.4, 0.5)
     policy[:10, 2] = policy[10:, 6] = 1.0
-    found = habits(AssessedChoices(state, column, np.arange(22) // 6, values, policy, 22, 4, 0, 0, 22), space)
-    assert [(habit.play, habit.choices) for habit in found] == [("rush", 10), ("strike", 8)]
-    assert found[0].cost < found[1].cost
+    played = AssessedChoices(state, column, np.arange(22) // 6, values, policy, 22, 4, 0, 0, 22)
+    found = habits(played, space)
+    assert [(habit.play, habit.choices) for habit in found] == [("strike", 8), ("rush", 10)]
+    assert found[0].cost > found[1].cost
+    assert habits(played, space, most=1) == [found[1]]
 
 
 def test_a_habit_of_few_choices_does_not_hide_another_of_the_same_play():
