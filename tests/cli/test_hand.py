@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from math import comb, prod
 
 import numpy as np
@@ -17,6 +18,7 @@ from punish_fast.punish.position import position
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.transitions.tensor import build
 
 RULES = true_rules(PRESETS["tiny"])
@@ -125,16 +127,20 @@ def test_commas_separate_cards(run):
     assert reports[0] == reports[1]
 
 
-def test_uniform_play_is_no_advice(run, monkeypatch):
+def test_uniform_play_is_no_advice_and_equal_plays_are_all_named(run, monkeypatch):
     def uniform(*args):
-        report = hand_report(*args)
-        for play in report["plays"]:
-            play["probability"] = 1 / len(report["plays"])
-        return report
+        judge, *_ = args
+        judge.enemy = uniform_policy(judge.data.space)
+        judge.solution = replace(judge.solution, q=np.where(judge.data.space.action % 10, 0.5, chances))
+        return hand_report(*args)
 
     monkeypatch.setattr("punish_fast.play.explain.hands.hand_report", uniform)
+    chances = 0.75
     _, advice, *_ = run("hand", "rs", "--rules", "tiny").out.splitlines()
-    assert re.fullmatch(r"naive does not know this position\. Against it, strike wins most: \d\d\.\d%\.", advice)
+    assert advice == "naive does not know this position. Against it, rush and strike win most: 75.0%."
+    chances = 0.5
+    told = "Against it, rush, feint with rush, strike and feint with strike win most: 50.0%."
+    assert told in " ".join(run("hand", "rs", "--rules", "tiny").out.split())
 
 
 def test_a_play_ahead_of_the_whole_mix_is_announced(run, monkeypatch):

@@ -829,7 +829,14 @@ def test_a_hand_is_typed_on_the_start_page_and_its_best_card_shown(visit):
     assert page.locator(".reason").inner_text().startswith("Play ")
     assert page.locator("tbody tr").count() == 4
     page.get_by_label("Discard pile").fill("P")
-    page.get_by_role("button", name="What do I play?").click()
+    page.get_by_text("Hearts, rests and feints").click()
+    ask = page.get_by_role("button", name="What do I play?")
+    for typed in ("9", "2/2"):
+        page.get_by_label("Hearts, yours").fill(typed)
+        ask.click()
+        # The old answer stays beside a refused value.
+        assert page.locator(".reason").count() == 1 or typed == "2/2"
+    page.wait_for_url("**#/hand/rs/p/hp=2-2")
     page.get_by_role("link", name="See why").click()
     page.locator("details.move").first.wait_for()
 

@@ -74,13 +74,12 @@ def hand(options: HandOptions) -> None:
 def _print_hand(where: str, report: dict[str, Any]) -> None:
     from punish_fast.play.explain.hands import LEAST_SHARE
 
-    plays, player, best = report["plays"], report["reference"], report["best"]
+    plays, player = report["plays"], report["reference"]
     likely = [each for each in plays if each["probability"] >= LEAST_SHARE]
     print_text(f"{report['hand']}: {where}")
     listed = (f"{each['name'].replace('feint with', 'f')} {each['probability']:.0%}" for each in likely)
-    told = f"{best} wins most: {max(each['win_probability'] for each in plays):.1%}."
-    if len(plays) > 1 and plays[0]["probability"] == plays[-1]["probability"]:
-        # A player chooses uniformly where its strategy is not defined.
+    told = report["verdict"]
+    if not report["is_known"]:
         print_text(f"{player} does not know this position. Against it, {told}")
     else:
         hides = " Mixing hides your hand." if len(likely) > 1 else ""

@@ -83,6 +83,9 @@ def hand_report(judge: Explainer, state: State, is_exact: bool) -> dict[str, Any
         state (string or null): State code. Null if the discard pile is unknown.
         piles (integer): Number of possible discard piles.
         best (string): Play with the highest win probability against the reference player, who may never choose it.
+        verdict (string): Plays with the highest win probability, rounded to 0.1 %, in words.
+        is_known (boolean): False if the reference player chooses all plays with the same probability, which happens
+            where its strategy is not defined.
         lead (number, from 0 to 1): Win probability after `best` minus the highest win probability after a play that the
             reference player chooses with at least 0.5 %. 0 if this is `best`.
         plays (list of objects): Legal plays, the most frequent first.
@@ -111,12 +114,17 @@ def hand_report(judge: Explainer, state: State, is_exact: bool) -> dict[str, Any
         for values in zip(*(each.tolist() for each in (space.action[rows], *found, *means)), strict=True)
     ]
     best = max(plays, key=lambda play: play["win_probability"])
+    wins = f"{best['win_probability']:.1%}"
+    *others, last = [play["name"] for play in plays if f"{play['win_probability']:.1%}" == wins]
+    winners = f"{', '.join(others)} and {last} win" if others else f"{last} wins"
     played = max(play["win_probability"] for play in plays if play["probability"] >= LEAST_SHARE)
     return {
         "words": words if is_exact else words.partition(" Discard pile")[0],
         "state": str(to_decimal(state)) if is_exact else None,
         "piles": len(piles),
         "best": best["name"],
+        "verdict": f"{winners} most: {wins}.",
+        "is_known": len(plays) == 1 or len({round(play["probability"], 9) for play in plays}) > 1,
         "lead": best["win_probability"] - played,
         "plays": sorted(plays, key=lambda play: (-play["probability"], -play["win_probability"])),
     }

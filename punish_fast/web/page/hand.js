@@ -21,12 +21,12 @@ export function handForm(hand = "", discard = "", details = {}) {
   const letters = "Use the initials of cards: g, r, d, s, p.";
   const [cards, cardsField] = field("Your hand", hand, CARDS, letters, { required: true, placeholder: "rrspp", maxlength: 15 });
   const [pile, pileField] = field("Discard pile (if you know it)", discard, CARDS, letters, { placeholder: "any", maxlength: 15 });
-  const [hearts, heartsField] = field("Hearts, yours and the enemy's", details.hp ?? "", "[1-9]-[1-9]", "Use two numbers, such as 3-2.", { placeholder: "all", maxlength: 3 });
+  const [hearts, heartsField] = field("Hearts, yours and the enemy's", details.hp ?? "", "[1-9]\\D+[1-9]", "Use two numbers, such as 3-2.", { placeholder: "3-2", maxlength: 7 });
   const rests = choice("Must rest", SIDES, details.exhausted ?? "");
   const feints = choice("Has feinted", SIDES, details.feinted ?? "");
   const onsubmit = (event) => {
     event.preventDefault();
-    const given = Object.entries({ ...details, hp: hearts.value, exhausted: rests.select.value, feinted: feints.select.value }).filter(([, value]) => value);
+    const given = Object.entries({ ...details, hp: hearts.value.replace(/\D+/, "-"), exhausted: rests.select.value, feinted: feints.select.value }).filter(([, value]) => value);
     const parts = [cards.value.toLowerCase(), pile.value.toLowerCase(), new URLSearchParams(given).toString()];
     const hash = `#/hand/${parts.join("/").replace(/\/+$/, "")}`;
     // Setting the same hash again would not open the page.
@@ -43,8 +43,6 @@ export async function show(main, [hand, discard, more], isCurrent) {
   const place = h("div", { class: "stack" });
   const details = Object.fromEntries(new URLSearchParams(more));
   const form = handForm(hand, discard, details);
-  // The last answer must not stay beside a hand that the form refuses.
-  form.addEventListener("invalid", () => place.replaceChildren(), true);
   main.replaceChildren(title("What do I play?", "Type a hand by the initials of its cards: guard, rush, dodge, strike, punish."), h("section", { class: "panel stack" }, place, form));
   if (!hand) return;
   place.replaceChildren(h("p", { class: "quiet" }, "Working it out …"));
@@ -56,14 +54,13 @@ export async function show(main, [hand, discard, more], isCurrent) {
   }
 }
 
-function answer({ words, plays, piles, best, judge, state, model }) {
-  const wins = Math.max(...plays.map(({ win_probability: win }) => win));
+function answer({ words, plays, piles, verdict, is_known: isKnown, judge, state, model }) {
   const likely = plays.filter(({ probability }) => probability >= LEAST).map(({ name, probability }) => `${name} ${percent(probability, 0)}`);
   const row = ({ action, name, probability, win_probability: win }) => h("tr", { class: isFeint(action) ? "quiet" : null }, h("th", { scope: "row" }, actionTag(action, name)), h("td", { class: "number" }, percent(probability)), h("td", { class: "number" }, percent(win)));
   return [
     h("p", {}, words, state ? " The answer is for this discard pile." : ` Means over all ${piles} possible discard piles.`),
-    h("p", { class: "reason" }, `Play ${likely.join(", ")}.`),
-    h("p", {}, `Against ${judge}, who plays like this, ${best} wins most: ${percent(wins)}.`),
+    h("p", { class: "reason" }, isKnown ? `Play ${likely.join(", ")}.` : `${judge} does not know this position.`),
+    h("p", {}, `Against ${judge}, who plays like this, ${verdict}`),
     h("div", { class: "wide" }, h("table", {}, tableHead(["move", "how often", "wins"], [1, 2]), h("tbody", {}, plays.map(row)))),
     state && h("div", { class: "row" }, h("a", { href: `#/explore/${model}/${state}` }, "See why"), copyButton(`links/positions/${state}`)),
   ].filter(Boolean);
