@@ -98,6 +98,7 @@ class OpenSessions:
         again = table.player.match(table.seed, secrets.randbits(64))
         session = PlaySession(again, table.session.seats)
         new = OpenSession(table.player, table.temperature, session, again, table.seed, True, self._clock)
+        new.flaw = "Replays are not saved."
         new.begin()
         for before in match.breaths[: breath - 1]:
             session.repeat(dict(enumerate(before.actions)))

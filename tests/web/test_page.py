@@ -1108,6 +1108,7 @@ def test_the_moment_of_a_game_is_shown_and_replayed(visit):
         page.locator(".seat-form input[inputmode]").fill(str(seed))
         page.get_by_role("button", name="Start the game").click()
         page.wait_for_selector(".controls")
+        assert page.evaluate("scrollY") == 0
         play_out(page, by_clicks)
         page.get_by_text("Judged by Nina").wait_for()
         if page.locator(".moment").count():
@@ -1124,7 +1125,9 @@ def test_the_moment_of_a_game_is_shown_and_replayed(visit):
     page.get_by_role("button", name="Replay from here").click()
     page.wait_for_selector(".hand button.card")
     assert page.locator(".hand button.card .name").all_inner_texts() == hand
-    by_clicks(page, 0)
+    assert page.evaluate("scrollY") == 0
+    play_out(page, by_clicks)
+    page.get_by_text("Replays are not saved.").wait_for()
 
 
 def test_a_card_is_played_by_a_flick_of_the_finger(visit):

@@ -126,6 +126,7 @@ export class Seat {
       h("h1", { class: "sr" }, `Your game against ${table.names.slice(1).join(" and ")}`),
       h("div", { class: "play" }, h("section", { class: "panel table", "aria-label": "Table" }, board, this.ending), side),
     );
+    scrollTo(0, 0);
     this.take(table);
   }
 
