@@ -805,13 +805,14 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
             question["best"] = question["actions"][-1]["action"]
         return found
 
-    each = visit()
+    each = visit(size={"width": 390, "height": 420})
     change_answers(each.page, "**/practice?*", even_out)
     page = each.go("#/practice", ".practice .hand")
     # The same answer again gives it, as at the table.
     card = page.locator(".practice .hand button:enabled").first
     card.click()
     assert (page.locator("p.verdict").count(), page.locator(".hand [aria-pressed=true]").count()) == (0, 1)
+    assert page.locator(".confirm").evaluate(IS_IN_VIEW)
     page.keyboard.press("Escape")
     card.click()
     card.click()
@@ -1304,6 +1305,7 @@ def test_no_other_play_leaves_the_lesson_on_a_phone(visit, width, height):
     page = each.go("#/learn", ".learn .hand")
     for step in range(1, 8):
         page.get_by_text(f"{step} of 8").wait_for()
+        assert height < 600 or page.locator(".learn p").first.evaluate(IS_IN_VIEW)
         next_step = page.get_by_role("button", name="Next")
         if next_step.is_visible():
             next_step.tap()
