@@ -253,6 +253,7 @@ def meet(host: Visit, guest: Visit) -> tuple[Page, Page]:
     ann.get_by_role("button", name="Make a link").click()
     ben = guest.go(ann.locator(".link").input_value().removeprefix(f"{host.address}/"), ".seat-form")
     assert ben.locator("h1").inner_text() == "Ann invites you to a game"
+    assert ben.get_by_role("link", name="Learn in a minute").count() == 1
     ben.get_by_label("Your name").fill("Bert")
     ben.get_by_role("button", name="Start the game").click()
     ann.wait_for_selector(".controls")
@@ -283,7 +284,7 @@ def test_two_people_play_a_game_by_a_link_with_a_reload_and_a_spectator(visit, d
         ben.get_by_text("Ann has chosen.").wait_for()
         assert (ann.title(), ben.title()) == ("Bert · Punish", "Your move · Punish")
         if breath == 0:
-            assert (host.flaws(), guest.flaws(), guest.width()) == ([], [], PHONE["width"])
+            assert (host.flaws(), guest.flaws(), guest.misplaced(), guest.width()) == ([], [], [], PHONE["width"])
             ann.reload()
             ann.get_by_text(re.compile(r"You chose .*\. Waiting for Bert …")).wait_for()
             assert (breath_of(ann), ann.locator(".hand [aria-pressed=true]").count()) == (logs[0], 1)

@@ -73,8 +73,9 @@ function inviting({ digest }, isCurrent) {
 
 function accepting(invitation, { host, game, rules, clock }, isCurrent) {
   const entry = nameForm("Start the game", isCurrent, (name) => post(`/tables/invitations/${invitation}`, { name }));
+  const lesson = h("p", {}, "New to the game? ", h("a", { href: "#/learn", target: "_blank" }, "Learn in a minute"));
   return [
-    h("section", { class: "panel" }, title(`${host} invites you to a game`, clock < 600 && `You have ${clock} seconds for each move.`), entry),
+    h("section", { class: "panel stack" }, title(`${host} invites you to a game`, clock < 600 && `You have ${clock} seconds for each move.`), entry, lesson),
     h("section", { class: "panel primer" }, rendererOf(game).primer(rules)),
   ];
 }
@@ -111,7 +112,7 @@ class FriendSeat extends Seat {
     this.clock = h("span", { class: "time" });
     super.sitDown(table);
     this.ending.before(h("div", { class: "row friend-row" }, this.news, this.clock));
-    this.exit.after(copyButton(`#/watch/${table.friend.watch}`, "Copy link for spectators"));
+    this.log.after(copyButton(`#/watch/${table.friend.watch}`, "Copy link for spectators", "plain"));
   }
 
   /** Show a table unless a later version has been shown. Keep the picked move if only the friend has acted. */
