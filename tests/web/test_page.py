@@ -888,7 +888,7 @@ def test_the_puzzle_of_the_day_is_asked_once_a_day_and_counts_a_streak(visit, ad
     assert re.fullmatch(r"(Guest \d{6} ?)\1{4}", " ".join(names) + " ")
     rating |= {"answers": 10, "rating": 123.4, "rating_margin": 200.2}
     solve("2026-12-07", True)
-    each.page.get_by_text("Rating: 123 ± 200 (10 puzzles).").wait_for()
+    each.page.get_by_text("Puzzle rating: 123 ± 200 (10 puzzles).").wait_for()
     assert each.flaws() == []
 
 
@@ -902,10 +902,14 @@ def test_your_worst_positions_are_practiced_at_once(visit, address):
     habit |= {"reference_share": 0.5, "instead": {"rush": 1.0}, "positions": asked["positions"][:1]}
     habit |= {"is_uncertain": True}
     sure = habit | {"positions": [], "is_uncertain": False}
-    more = {"positions": asked["positions"], "habits": [habit, sure]}
+    more = {"positions": asked["positions"], "habits": [habit, sure], "rating": 1.2, "rating_margin": 3.4}
+    more |= {"puzzles": {"answers": 1, "rating": None, "rating_margin": None}}
     change_answers(each.page, "**/improve?*", lambda found: found | more)
     page = each.go("#/you/Ada", "table")
-    assert page.locator(".title p").inner_text().startswith("Ada: 1 game")
+    lead = page.locator(".title p").inner_text()
+    assert lead.startswith("Ada: 1 game")
+    assert "Game rating: 1 ± 3 (0 is the mean of all players here). " in lead
+    assert "Puzzle rating: after ten puzzles (1 of 10 answered). " in lead
     assert page.locator(".lessons").last.locator("li").count() == len(asked["positions"])
     assert page.get_by_text("Chosen only 3 times: this might be chance.").count() == 1
     assert page.locator(".chart").count() == page.get_by_text(re.compile(r"^n = \d+$")).count() == 1

@@ -31,8 +31,8 @@ export function streakOn(now = today()) {
 
 /** Describe a player's rating for puzzles, which the server hides until the tenth answer. */
 export function ratingWords({ answers, rating, rating_margin: margin }) {
-  if (rating === null) return answers > 0 && `${counted(answers, "puzzle")} answered; the rating appears after ten.`;
-  return `Rating: ${Math.round(rating)} ± ${Math.round(margin)} (${counted(answers, "puzzle")}).`;
+  if (rating === null) return answers > 0 && `Puzzle rating: after ten puzzles (${answers} of 10 answered).`;
+  return `Puzzle rating: ${Math.round(rating)} ± ${Math.round(margin)} (${counted(answers, "puzzle")}).`;
 }
 
 export async function show(main, _rest, isCurrent) {

@@ -5,7 +5,7 @@ import { weekly } from "./chart.js";
 import { breakable, choice, counted, h, percent, tableHead, title } from "./dom.js";
 import { nameHere } from "./memory.js";
 import { Quiz, gameLink, mistake, points } from "./practice.js";
-import { ratingWords } from "./puzzle.js";
+import { ratingWords, streakOn } from "./puzzle.js";
 
 // Minimum share for a play of the reference player to be listed.
 const LEAST_SHARE = 0.05;
@@ -27,13 +27,22 @@ export async function show(main, [wanted], isCurrent) {
     main.prepend(h("div", { class: "row back-row" }, h("a", { href: location.hash, onclick: () => dispatchEvent(new Event("hashchange")) }, "← Back to You")));
   };
   const who = choice("Player", [...(name ? [] : [["", "choose a player"]]), ...people.map((each) => [each, each])], name ?? "", (each) => (location.hash = `#/you/${encodeURIComponent(each)}`));
-  const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against the judge; ${found.reference} would lose ${points(found.reference_loss)} points per game in these positions.` : `No games of yours yet. Finish one on the Play page${people.length ? ", or choose your name" : ", and come back"}.`;
+  const lead = found ? `${name}: ${results(found)} Each move is compared with the best move against the judge; ${found.reference} would lose ${points(found.reference_loss)} points per game in these positions.` : ["No games of yours yet.", streakWords(), `Finish one on the Play page${people.length ? ", or choose your name" : ", and come back"}.`].filter(Boolean).join(" ");
   const isChoice = people.length > Number(Boolean(name));
   main.replaceChildren(title("You", lead), h("div", { class: "stack" }, isChoice && h("div", { class: "row" }, who.field), found && report(found, name, practice)));
   return () => quiz?.leave();
 }
 
-const results = ({ games, win_rate: won, loss, reference, rating, rating_margin: margin, puzzles }) => `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game, judged by ${reference}.${rating === null ? "" : ` Rating: ${Math.round(rating)} ± ${Math.round(margin)} (0 is the mean of all players here).`} ${puzzles.rating === null ? "" : `${ratingWords(puzzles).replace("Rating", "For puzzles")} Here, 0 is a typical player.`}`;
+const streakWords = () => streakOn() > 0 && `Your puzzle streak: ${counted(streakOn(), "day")}.`;
+
+const results = ({ player, games, win_rate: won, loss, reference, rating, rating_margin: margin, puzzles }) =>
+  [
+    `${counted(games, "game")}, ${percent(won, 0)} won, ${points(loss)} points of win probability lost per game, judged by ${reference}.`,
+    rating !== null && `Game rating: ${Math.round(rating)} ± ${Math.round(margin)} (0 is the mean of all players here).`,
+    player === nameHere() && streakWords(),
+    ratingWords(puzzles),
+    puzzles.rating !== null && "Here, 0 is a typical player.",
+  ].filter(Boolean).join(" ");
 
 function report(found, name, practice) {
   const { judge, reference, habits, opponents, trend, weeks, positions } = found;
