@@ -724,7 +724,7 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
     def scaled(why: Any) -> Any:
         shown.append(max(action["value"] for action in why["actions"]))
         for action in why["actions"]:
-            action["value"] = 2 * action["value"] - 1
+            action |= {"value": 2 * action["value"] - 1, "policy": 1 / len(why["actions"])}
         return why | {"worst": -1, "best": 1}
 
     change_answers(each.page, "**/why/*", scaled)
@@ -733,9 +733,9 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
     type_an_answer(fresh)
     assert f" wins {shown[0]:.1%}" in fresh.locator("p.verdict").inner_text()
     assert each.flaws() == []
-    fresh.unroute_all()
+    assert fresh.get_by_role("link", name="Learn in a minute").count() == 1
     fresh.get_by_role("link", name="Explore this position").click()
-    fresh.locator("details.move").first.wait_for()
+    fresh.get_by_text("Nina does not know this position.").wait_for()
     assert fresh.locator(".reason").inner_text() == words
 
 
@@ -984,6 +984,9 @@ def test_every_page_fits_every_size_in_light_and_dark(visit, touch):
     sizes = SMALL[:2] if touch else [(1280, 800)]
     for route, waits_for in (ROUTES | SIZED_ROUTES).items():
         each.go(route, waits_for)
+        if route == "#/explore":
+            page.locator("details.move summary").first.click()
+            assert page.locator("details[open] th", has_text="how often").is_visible()
         look(route, sizes)
     each.go("#/review", "table.games a").locator("table.games a").first.click()
     page.wait_for_selector(".chart .mark")

@@ -238,14 +238,16 @@ class Explorer {
     const isChance = why.unit === "win";
     const value = (v) => (v === null ? "–" : isChance ? percent(v) : v.toFixed(2));
     const share = (v) => `${(100 * (v - why.worst)) / (why.best - why.worst)}%`;
-    const { person } = this.models.find(({ digest }) => digest === this.digest);
+    const { person, level, about } = this.models.find(({ digest }) => digest === this.digest);
+    // Players that follow a rule may choose uniformly by their rule.
+    const isKnown = !(level === "hard" || !about) || why.actions.length === 1 || why.actions.some(({ policy }) => policy !== why.actions[0].policy);
     const best = why.actions.reduce((a, b) => ((b.value ?? b.policy) > (a.value ?? a.policy) ? b : a));
     this.answer.replaceChildren(
       h(
         "section",
         { class: "panel" },
         h("h2", {}, isChance ? "Chance of winning with each move" : "Value of each move"),
-        h("p", { class: "quiet small" }, `With this discard pile, assuming that you continue with the best moves against ${why.against}. ${isChance ? "" : `Values range from ${why.worst} to ${why.best}. `}Open a move to see its result against each enemy card.`),
+        h("p", { class: "quiet small" }, `With this discard pile, assuming that you continue with the best moves against ${why.against}. ${isChance ? "" : `Values range from ${why.worst} to ${why.best}. `}${isKnown ? "" : `${person} does not know this position. `}Open a move to see its result against each enemy card.`),
         h("div", { class: "moves" }, h("div", { class: "heads number quiet small" }, h("span", {}, isChance ? "wins" : "value"), h("span", {}, `${person}: how often`)), why.actions.map((each) => move(each, each === best, value, share))),
       ),
       h(

@@ -25,6 +25,7 @@ class Shared extends Quiz {
 
   count() {
     this.reset.hidden = true;
+    this.scoreLine.replaceChildren("New to the game? ", h("a", { href: "#/learn" }, "Learn in a minute"));
   }
 
   answered() {}
