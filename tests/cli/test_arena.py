@@ -229,7 +229,7 @@ def test_a_file_of_bounds_is_checked_before_exploiters_run(run, folder, monkeypa
 
 
 def test_a_time_limit_leaves_valid_bounds(run):
-    words = (*BRACKET, "--gap", "0", "--time", "0")
+    words = (*BRACKET, "--gap", "0", "--time", "0", "--resume", "bounds.h5")
     report = run(*words, "--json").report
     assert 0 < report["lower_bound"] <= report["upper_bound"] < 1
     assert (report["iterations"], report["first_actions"], report["stopped_by_time"]) == (0, {}, True)
