@@ -87,8 +87,9 @@ def equilibrium(options: EquilibriumOptions) -> None:
     By default, the strategy is written to equilibrium.h5. The file name also contains "memory" with --information
     memory, "public" with --public, and the name of the rules if they are not tabletop.
 
-    With --cluster, each worker learns the strategy after another public state. Results depend on the number of workers,
-    because these strategies are not learned against each other. Each worker needs as much memory as the command.
+    With --cluster, each worker learns the strategy after another public state. Strategies that are learned at the same
+    time use the same earlier values, so results depend on the number of workers. Each worker needs as much memory as
+    the command.
     """
     from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.duel.graph import GRAPH, GameGraph, Outline
@@ -268,9 +269,8 @@ def _run(
 
     space, run = learner.graph.space, _learn(learner, target, options)
     results = {"iterations": run.iterations, "exploitability": run.exploitability}
-    origin = (
-        {"kind": "equilibrium", "iterations": run.iterations, "best_response_share": learner.share} | results | aims
-    )
+    first = {"kind": "equilibrium", "iterations": run.iterations, "best_response_share": learner.share}
+    origin = first | results | aims
     if math.isnan(run.exploitability):
         del origin["exploitability"]
     with options.stages("store", "equilibrium: writing"), time_limit(math.inf):
