@@ -18,9 +18,6 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.cluster.tasks import finished, hand_out, submit
 
-# Maximum number of times that Dask repeats a failed task.
-_RETRIES = 10
-
 
 class BatchLearner(PublicEquilibrium):
     """A `PublicEquilibrium` that can learn batches on a cluster.
@@ -51,9 +48,7 @@ class BatchLearner(PublicEquilibrium):
         def submit_all(left: list[int]) -> list[Any]:
             first, states = self._first(int(self.rounds[0])), [self.state_dict(index) for index in left]
             tasks = zip(hand_out(self._client, states), left, strict=True)
-            return [
-                submit(self._client, learn_alone, game, first, *task, iterations, retries=_RETRIES) for task in tasks
-            ]
+            return [submit(self._client, learn_alone, game, first, *task, iterations) for task in tasks]
 
         try:
             found.update(finished(self._client, batch, submit_all, self._first.cache_clear))

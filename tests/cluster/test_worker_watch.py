@@ -174,8 +174,8 @@ def test_errors_pass_through(client):
 def test_a_time_limit_ends_the_wait_for_tasks(client):
     begin = time.monotonic()
     with time_limit(-1.0), pytest.raises(TimeLimitError):
-        results_of(client, time.sleep, [(0.5,)])
-    assert time.monotonic() - begin < 0.5
+        results_of(client, time.sleep, [(2.0,)])
+    assert time.monotonic() - begin < 2
 
 
 def test_a_worker_of_another_version_does_no_task(client, monkeypatch):

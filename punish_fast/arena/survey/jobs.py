@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 # Errors whose messages are stored as the reason for a failure. Other errors are bugs and propagate.
 IMPOSSIBLE = (DuelError, SolveError, MemoryError, TimeLimitError)
-# Maximum number of times that Dask repeats a failed job.
-_RETRIES = 10
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], No
         with warnings.catch_warnings():
             # Suppress Dask's warning about large arguments, such as an enemy's policy.
             warnings.filterwarnings("ignore", "Sending large graph")
-            return [submit(client, work_on, job, retries=_RETRIES) for job in jobs]
+            return [submit(client, work_on, job) for job in jobs]
 
     yield from finished(client, jobs, submit_all, lambda: None)
 

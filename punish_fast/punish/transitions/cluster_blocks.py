@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 # Callback with the index of a layer, the number of finished tasks, and the total number of tasks in the layer.
 TaskProgress = Callable[[int, int, int], None]
 
-# Number of times that Dask retries a failed task.
-_RETRIES = 10
 _TASKS_PER_THREAD = 2
 # Maximum duration of a task in seconds. Long tasks delay the end of a layer, and their loss wastes more work.
 _MOST_SECONDS = 10.0
@@ -114,7 +112,7 @@ class ClusterBlocks:
             # Keep tasks small by sending their arrays to the workers separately.
             own = hand_out(self._client, own)
         return [
-            submit(self._client, do_task, self._game, task, self._policy, each, *following, retries=_RETRIES)
+            submit(self._client, do_task, self._game, task, self._policy, each, *following)
             for task, each in zip(tasks, own, strict=True)
         ]
 

@@ -171,7 +171,7 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
     return cast("list[Future[Any]]", call.result())
 
 
-def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
+def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int = 10) -> Future[Any]:
     """Submit a task that fails on workers whose versions differ from this process.
 
     ``function`` is a function of this package. Workers in other processes run the function with a single thread.
