@@ -43,6 +43,15 @@ def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     assert load(folder / output).origin["iterations"] == 12
 
 
+def test_the_exploitability_is_printed_as_a_lower_estimate(run, folder):
+    done = run("equilibrium", "--rules", "tiny", "--iterations", "12")
+    told = " ".join(done.out.split())
+    points = re.search(r"at least (\d\.\d\d) percentage points \(by opponents with the same memory\)\.$", told)
+    exploitability = load(folder / "tiny-equilibrium.h5").origin["exploitability"]
+    assert 0 <= exploitability - float(points[1]) < 0.01
+    assert done.suggestion == "punish-fast exploit tiny-equilibrium.h5 --bracket\n"
+
+
 def test_a_target_is_reached_or_reported_as_missed(run, folder):
     assert run("equilibrium", *TINY, "--exploitability", "0.3", "--json").report["exploitability"] <= 0.3
     done = run("equilibrium", *TINY, "--exploitability", "0.0001", "--iterations", "30", "-o", "b.h5")

@@ -1,4 +1,4 @@
-"""``punish-fast equilibrium``: approximate an equilibrium and measure its exploitability.
+"""``punish-fast equilibrium``: approximate an equilibrium and estimate its exploitability.
 
 JSON keys:
     states (integer): Number of information states, without those between two measures.
@@ -9,10 +9,10 @@ JSON keys:
     iterations (integer): Number of iterations, including the iterations of a resumed checkpoint.
     public_states (integer): Number of public states with a separate strategy. Mirrored public states count as one.
     rounds (integer): Number of times that all strategies after public states were learned.
-    exploitability (number or null, percentage points): Exploitability of the strategy. Null with `--public`, or if the
-        time limit left no time for the measurement.
-    exploiter_wins (number or null, from 0 to 1): Win probability of the best response found. Null with `--public`, or
-        if the time limit left no time for the measurement.
+    exploitability (number or null, percentage points): Lower estimate of the exploitability, measured by opponents with
+        the same memory. Null with `--public`, or if the time limit left no time for the measurement.
+    exploiter_wins (number or null, from 0 to 1): Win probability of the best opponent found with the same memory. Null
+        with `--public`, or if the time limit left no time for the measurement.
     resume (string or null): Checkpoint file.
     cluster (object or null): Cluster that learned the strategies after public states. Null without `--cluster`.
         *Cluster
@@ -36,7 +36,6 @@ from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rul
 from punish_fast.cli.frame.outputs import HDF5, default_strategy, rules_stem
 from punish_fast.cli.frame.progress import interrupt_note
 from punish_fast.cli.frame.report import CheckError, UsageError, count, say
-from punish_fast.cli.strategies.arena import exploitability_text
 from punish_fast.cli.strategies.public_equilibrium import begin, find_unfinished, learn_public
 from punish_fast.punish.rules import Rules, load_rules, name_of, rules_report, true_rules
 from punish_fast.runtime.deadline import time_limit
@@ -67,7 +66,7 @@ class EquilibriumOptions(ComputeOptions):
         "--resume and a larger number.  [default: 1]",
     )
     iterations: int | None = option("Stop after N iterations, at most 10000.  [default: 80 if no other target is set]")
-    exploitability: float | None = option("Stop at this exploitability, in percentage points.", metavar="POINTS")
+    exploitability: float | None = option("Stop at this lower estimate, in percentage points.", metavar="POINTS")
     time: float | None = option("Time limit of the whole command.", metavar="SECONDS")
     output: OutputOption = None
     cluster: ClusterOption = None
@@ -82,7 +81,10 @@ class EquilibriumOptions(ComputeOptions):
     "punish-fast equilibrium --public 75 --cluster tcp://host:8786 --resume run.h5",
 )
 def equilibrium(options: EquilibriumOptions) -> None:
-    """Approximate an equilibrium and measure its exploitability.
+    """Approximate an equilibrium and estimate its exploitability.
+
+    Only opponents with the same memory are searched, so the result is a lower estimate of the exploitability. exploit
+    --bracket proves bounds.
 
     By default, the strategy is written to equilibrium.h5. The file name also contains "memory" with --information
     memory, "public" with --public, and the name of the rules if they are not tabletop.
@@ -114,14 +116,14 @@ def equilibrium(options: EquilibriumOptions) -> None:
     options.check_outputs(output, options.resume)
     compile_kernels([STATES, *GRAPH, LEARNING, RESPONSES, EVALUATION], threads())
     with options.stages("states", "game: listing information states (1 of 2)"):
-        outline = Outline(StateSpace(rules, options.information))
+        space = StateSpace(rules, options.information)
+        outline = Outline(space)
     # A strategy after a public state needs less than one byte for each row.
-    size = _size(outline, bytes_needed(outline, share) + len(outline.space.action) * (options.public or 0))
-    _check_size(size, options)
+    size = _check_size(outline, bytes_needed(outline, share) + len(space.action) * (options.public or 0), options)
     with on_cluster(options.cluster, options.stages.progress, options.quiet) as cluster:
         if unfinished is None:
             with options.stages("graph", "game: building the graph (2 of 2)"):
-                learner = Equilibrium(GameGraph(outline.space, outline), share=share)
+                learner = Equilibrium(GameGraph(space, outline), share=share)
             _resume(learner, checkpoint, target)
             if options.public is None:
                 found = _run(learner, target, options, output, aims)
@@ -131,17 +133,19 @@ def equilibrium(options: EquilibriumOptions) -> None:
             # Free the tables before the graph with public states is built.
             del learner
         if unfinished is not None:
-            client = cluster and cluster.client
-            found = learn_public(options.stages, outline.space, unfinished, options.resume, output, aims, client)
+            found = learn_public(
+                options.stages, space, unfinished, options.resume, output, aims, cluster and cluster.client
+            )
     report = size | found | {"information": options.information, "best_response_share": share}
-    report["cluster"] = cluster and cluster.report
-    result = exploitability_text(output, found["exploiter_wins"])
+    report |= {"cluster": cluster and cluster.report, **rules_report(rules), **options.work_report(output)}
+    # Round down, because a rounded lower estimate must also hold.
+    points = f"at least {100 * found['exploitability'] // 1 / 100:.2f} percentage points"
+    result = f"Exploitability of {output}: {points} (by opponents with the same memory)."
     if unfinished is not None:
         result = f"{output} remembers {count(found['public_states'], 'public state')}."
     elif math.isnan(found["exploitability"]):
         result = "The time limit ended before the exploitability was measured."
-    then = ("play", output) if unfinished is None else ("exploit", output, "--bracket")
-    options.print(report | rules_report(rules) | options.work_report(output), result=result, then=then)
+    options.print(report, result=result, then=("exploit", output, "--bracket"))
     _check_target(target, found)
 
 
@@ -207,24 +211,19 @@ def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> SolutionFile 
     return file
 
 
-def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
-    space = outline.space
-    n_states = int(space.layer_ptr[space.rules.breaths])
+def _check_size(outline: Outline, n_bytes: int, options: EquilibriumOptions) -> dict[str, Any]:
+    """Show and return the size of the game. Raise MemoryError if ``n_bytes`` exceeds the memory."""
+    n_states = int(outline.space.layer_ptr[outline.space.rules.breaths])
+    if not options.as_json and not options.quiet:
+        say(f"{n_states:,} information states, {outline.n_full:,} full states; {decimal(n_bytes)} of memory needed")
+    require_memory(n_bytes, "this equilibrium")
     return {
         "states": n_states,
-        "rows": int(space.state_ptr[n_states]),
+        "rows": int(outline.space.state_ptr[n_states]),
         "full_states": outline.n_full,
         "successors": outline.n_successors,
         "memory_bytes": n_bytes,
     }
-
-
-def _check_size(size: dict[str, Any], options: EquilibriumOptions) -> None:
-    """Report the size, and raise MemoryError if it exceeds the memory."""
-    if not options.as_json and not options.quiet:
-        memory = decimal(size["memory_bytes"])
-        say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")
-    require_memory(size["memory_bytes"], "this equilibrium")
 
 
 def _resume(learner: Equilibrium, checkpoint: SolutionFile | None, target: Target) -> None:
