@@ -31,6 +31,7 @@ from punish_fast.equilibrium.exploitation.best_response import Start
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach, RegretIteration
 from punish_fast.equilibrium.regret_minimizers import Hedge, RegretMatching, RegretMinimizer
 from punish_fast.equilibrium.restricted_game import MOST, RestrictedGame, all_inside, are_consistent, mark, restrict
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 
 # Memory of the program and its libraries, including memory for writing the file, in bytes.
@@ -306,6 +307,12 @@ def exploiter_start(equilibrium: Equilibrium) -> Start:
         equilibrium._merge()
         policy, values = response.policy, response.nodes[:, 0]
     return Start(policy, np.column_stack([values, np.zeros_like(values)]))
+
+
+def least_bytes(space: StateSpace) -> int:
+    """Return a lower bound of `bytes_needed` for a positive share, because each state has at least one full state."""
+    n_states = int(space.layer_ptr[space.rules.breaths])
+    return 8 * (9 * int(space.state_ptr[n_states]) + 20 * n_states)
 
 
 def bytes_needed(outline: Outline, share: float = 0.0) -> int:

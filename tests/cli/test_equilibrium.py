@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from punish_fast.cli.strategies.equilibrium import status_line
+from punish_fast.duel import graph as graph_module
 from punish_fast.duel.graph import GameGraph
 from punish_fast.equilibrium import run as equilibrium_run
 from punish_fast.equilibrium.run import IterationStatus
-from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.equilibrium.solver import Equilibrium, least_bytes
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.runtime import limits
 from punish_fast.store.reader import load
 
 RULES = true_rules(PRESETS["tiny"])
@@ -50,6 +52,13 @@ def test_the_exploitability_is_printed_as_a_lower_estimate(run, folder):
     exploitability = load(folder / "tiny-equilibrium.h5").origin["exploitability"]
     assert 0 <= exploitability - float(points[1]) < 0.01
     assert done.suggestion == "punish-fast exploit tiny-equilibrium.h5 --bracket\n"
+
+
+def test_too_large_a_game_is_refused_before_its_full_states_are_counted(run, monkeypatch):
+    monkeypatch.setattr(graph_module, "tabulate_draws", None)
+    least = least_bytes(StateSpace(RULES))
+    monkeypatch.setattr(limits, "total_memory", lambda: least - 1)
+    run("equilibrium", *TINY).failed_with("even the smallest tables of this equilibrium would take")
 
 
 def test_a_target_is_reached_or_reported_as_missed(run, folder):

@@ -97,7 +97,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     from punish_fast.duel.graph import GRAPH, GameGraph, Outline
     from punish_fast.equilibrium.regret_iteration import RESPONSES
     from punish_fast.equilibrium.run import default_response_share
-    from punish_fast.equilibrium.solver import LEARNING, Equilibrium, bytes_needed
+    from punish_fast.equilibrium.solver import LEARNING, Equilibrium, bytes_needed, least_bytes
     from punish_fast.punish.states.space import STATES, StateSpace
     from punish_fast.runtime._jit import threads
     from punish_fast.runtime.compilation.kernel_files import compile_kernels
@@ -116,7 +116,8 @@ def equilibrium(options: EquilibriumOptions) -> None:
     options.check_outputs(output, options.resume)
     compile_kernels([STATES, *GRAPH, LEARNING, RESPONSES, EVALUATION], threads())
     with options.stages("states", "game: listing information states (1 of 2)"):
-        space = StateSpace(rules, options.information)
+        space = StateSpace(rules, options.information, options.stages.progress.step)
+        require_memory(least_bytes(space), "even the smallest tables of this equilibrium")
         outline = Outline(space)
     # A strategy after a public state needs less than one byte for each row.
     size = _check_size(outline, bytes_needed(outline, share) + len(space.action) * (options.public or 0), options)
