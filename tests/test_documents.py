@@ -26,8 +26,10 @@ ROOT = Path(__file__).parents[1]
 PAGES = [*map(ROOT.joinpath, ("README.md", "CONTRIBUTING.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 # Commands that take minutes run shorter or in a smaller game, servers and games end at once, and nothing is installed.
 SHORTER = {
-    "--information memory --time 1800": "--rules tiny --information memory --iterations 1",
-    "equilibrium --iterations 2 -o": "equilibrium -o",
+    "--information memory --iterations 1344": "--rules tiny --information memory --iterations 1",
+    "--public 75": "--rules tiny --public 2 --iterations 2",
+    "exploit equilibrium-public.h5": "exploit tiny-equilibrium-public.h5",
+    "--public 100 --iterations 31": "--rules tiny --public 2 --iterations 2",
     "equilibrium -o": "equilibrium --rules tiny --iterations 2 -o",
     "arena naive random": "arena --rules tiny naive random",
     "exploit naive": "exploit naive --rules tiny",
