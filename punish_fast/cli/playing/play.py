@@ -34,7 +34,6 @@ from punish_fast.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     from punish_fast.arena.player_group import PlayerGroup
-    from punish_fast.arena.players import Player
     from punish_fast.play.explain.why import Explainer
     from punish_fast.play.punish.match import Finished, PunishMatch
     from punish_fast.play.session import SessionPlayer
@@ -51,8 +50,7 @@ class PlayOptions(CommonOptions):
     )
     coach: bool = option("Show the win probability of each move, and the enemy's possible moves.", default=False)
     against: str | None = option(
-        "Reference player, whose strategy the coach and the judge of your choices assume for the enemy, such as the "
-        "opponent.  [default: veteran; naive if the rules are not tabletop]",
+        "Reference player of the coach and your worst choice.  [default: veteran; naive if the rules are not tabletop]",
         metavar="AGENT",
     )
     hotseat: bool = option("Play with two users at one screen. It is cleared between turns.", default=False)
@@ -183,13 +181,13 @@ class _Session:
             _ = self.judge
 
     @cached_property
-    def judge(self) -> tuple[Explainer, Player]:
-        """Judge of choices, and its reference player."""
-        from punish_fast.arena.players import Player
+    def judge(self) -> tuple[Explainer, str]:
+        """Judge of choices, and the name of its reference player."""
         from punish_fast.play.explain.why import judge_by
 
         with self.options.stages.progress.stage("solving"):
-            return judge_by(None if self.options.against is None else Player(self.options.against), self.rules)
+            explainer, reference = judge_by(self.options.against, self.rules)
+        return explainer, printable(reference.person)
 
     def play(self) -> None:
         from punish_fast.play.session import LeaveError
@@ -215,7 +213,7 @@ class _Session:
             self.table,
             self.screen,
             self._ask,
-            coach=lambda: (self.judge[0], printable(self.judge[1].person)),
+            coach=lambda: self.judge,
             coaches=self.options.coach,
             confirms=sys.stdin.isatty(),
             hides=self._hide if self.options.hotseat else None,
@@ -251,7 +249,7 @@ class _Session:
         side = Judge(judge.data.space, judge.solution).side(record.winner if won else record.loser, won)
         worst = side.worst(1)
         found = f"{worst[0].words} That cost you most." if worst else "No choice of yours lost a point."
-        self.screen.say(f"{found} Judged by the best choices against {printable(reference.person)}.")
+        self.screen.say(f"{found} Judged by the best choices against {reference}.")
         return worst[0].words if worst else None
 
     def _kept(self, game: Finished, interrupts: list[int]) -> int:

@@ -240,16 +240,17 @@ def explainer_against(player: Player, rules: Rules) -> Explainer:
     return Explainer(GameData(space), policy, win_solution(space, policy))
 
 
-def judge_by(named: Player | None = None, rules: Rules | None = None) -> tuple[Explainer, Player]:
+def judge_by(named: Player | str | None = None, rules: Rules | None = None) -> tuple[Explainer, Player]:
     """Return the judge of choices: an explainer of the best choices against a reference player, and this player.
 
     All numbers about choices come from the same judge unless the user names a reference player. By default, the
     reference player is the strongest built-in player under the rules.
 
     Args:
-        named: Reference player that the user named, or None.
+        named: Reference player or its name, if the user named one.
         rules: Rules of the game, with any redeal. By default, the rules of the named player, or ``tabletop``.
     """
+    named = Player(named) if isinstance(named, str) else named
     rules = rules or (named and named.rules) or PRESETS["tabletop"]
     reference = Player(default_opponent(rules)) if named is None else named
     return explainer_against(reference, rules), reference
