@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import struct
 from functools import partialmethod
 from pathlib import Path
@@ -306,6 +307,16 @@ def test_measures_that_no_game_reaches_are_not_printed(capsys):
         ["1", "50.0%", "25.0%", "25.0%", "0.0%", "75.0%"],
         ["2", "25.0%", "0.0%", "0.0%", "25.0%", "0.0%"],
     ]
+
+
+@pytest.mark.usefixtures("files")
+def test_the_users_file_is_examined_next(run):
+    players = ("naive", "strategy.h5")
+    assert run("arena", *players).then == "punish-fast exploit strategy.h5"
+    assert run("arena", "naive", "random", *TINY, "--threads", "1").out.count(", 1 thread\n") == 1
+    then = run("arena", *players, "--rules", "tiny", "--games", "40", "--db", "arena.db").then
+    assert then == "punish-fast improve --player strategy --db arena.db --rules tiny"
+    assert run(*shlex.split(then)[1:], "--json").report["games"] == 40
 
 
 def test_players_that_solve_measures_again_play_simulated_games(run):

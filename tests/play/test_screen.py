@@ -50,6 +50,10 @@ def test_a_view_shows_what_its_player_may_know(view):
     assert lines[12] == "  ╰── r ───╯ ╰── s ───╯"
 
 
+def test_a_long_name_is_separated_from_the_hp(view):
+    assert "  Viktor@resolve ♥♥  2 HP" in drawn(lambda screen: screen.draw(view, 0), names=("you", "Viktor@resolve"))
+
+
 def test_statuses_are_named():
     state = position("r", "psd", breath=2, rules=RULES)._replace(enemy_exhausted=1, own_feinted=1, own_hp=1)
     view = View(state, (20,), (1, 1, 0, 1, 0), 3)

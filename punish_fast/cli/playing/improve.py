@@ -74,10 +74,11 @@ class ImproveOptions(RecordedOptions):
     "punish-fast improve --player Joe --db games.db --against equilibrium.h5",
 )
 def improve(options: ImproveOptions) -> None:
-    """Show how you play: your results, your most costly habits, and your worst positions.
+    """Show how you or another player plays: results, most costly habits, and worst positions.
 
-    All your games count, including games against bots. The report compares your choices with the best choices against a
-    reference player, and shows how often you and the reference player choose each play.
+    With --player, report on any player in the database, such as a bot in the games of `arena --games --db`. All games
+    of the player count, including games against bots. The report compares the player's choices with the best choices
+    against a reference player, and shows how often both choose each play.
     """
     from punish_fast.arena.players import Player
     from punish_fast.play.explain.why import judge_by

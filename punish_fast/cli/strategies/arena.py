@@ -44,9 +44,9 @@ from punish_fast.cli.frame.options import (
     option,
     verb,
 )
-from punish_fast.cli.frame.report import CheckError, Column, UsageError, print_rows, print_table, print_text
+from punish_fast.cli.frame.report import CheckError, Column, UsageError, count, print_rows, print_table, print_text
 from punish_fast.cli.playing.table import seed_of
-from punish_fast.punish.rules import load_rules, rules_report
+from punish_fast.punish.rules import PRESETS, load_rules, rules_report
 
 if TYPE_CHECKING:
     from punish_fast.arena.player_group import PlayerGroup
@@ -107,6 +107,7 @@ class ArenaOptions(PictureOptions, RealGameOptions):
 )
 def arena(options: ArenaOptions) -> None:
     """Run a round-robin tournament of the two-player game and rank the agents."""
+    from punish_fast.arena.players import is_built_in
     from punish_fast.arena.simulated_records import check_recording, record_tournament
     from punish_fast.arena.tournament import lengths_of_duel, lengths_of_games, round_robin
     from punish_fast.duel.evaluation import EVALUATION, outcome_distribution, simulate
@@ -158,15 +159,21 @@ def arena(options: ArenaOptions) -> None:
     }
     best = tournament.ranking[0]
     result = f"{best.agent} ranks first: it wins {best.win_rate:.1%} of its games."
-    argument = options.agents[lineup.names.index(best.agent)]
-    then = () if argument in lineup.resolving else ("exploit", argument, "--rules", options.rules)
+    # Suggest the next command for the user's own player if there is one.
+    own = next((k for k, agent in enumerate(options.agents) if not is_built_in(agent)), lineup.names.index(best.agent))
+    source = "--rules", options.rules
+    then: tuple[object, ...] = ()
+    if options.db is not None and (options.rules or lineup.rules == PRESETS["tabletop"]):
+        then = ("improve", "--player", lineup.names[own], "--db", options.db, *source)
+    elif options.agents[own] not in lineup.resolving:
+        then = ("exploit", options.agents[own], *source)
     options.print(report | rules_report(lineup.rules) | options.work_report(), _print_report, result=result, then=then)
 
 
 def _print_report(report: dict[str, Any]) -> None:
     agents, exact = report["agents"], report["exact"]
     how = "exact" if exact else f"{report['games']:,} games of each pair, seed {report['seed']}"
-    print_text(f"rules {report['rules']}, {how}, {report['threads']} threads")
+    print_text(f"rules {report['rules']}, {how}, {count(report['threads'], 'thread')}")
     print()
     order = [agents.index(standing["agent"]) for standing in report["ranking"]]
     for title, matrix, form in (("wins of row", "win", ".1%"), ("breaths", "breaths", ".2f")):
