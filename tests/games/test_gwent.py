@@ -116,8 +116,8 @@ def test_slots_and_pictures_show_the_own_hand():
     assert MIXED.variant_text() == "Gwent Lite, decks of 25 cards"
     assert RANDOM_DECKS.variant_text() == "Gwent Lite, random decks of 25 cards"
     assert "Then both draw 1 cards, up to 2 in hand" in SMALL.rules_text()
-    assert MIXED.rules_text().split("\n")[-2].startswith("Deck of the first player: 1 ")
-    assert "Deck of" not in GAME.rules_text() + RANDOM_DECKS.rules_text()
+    assert MIXED.rules_text().split("\n")[-2].startswith("Your deck: 1 ")
+    assert "deck: " not in GAME.rules_text() + RANDOM_DECKS.rules_text()
 
 
 def test_random_decks_are_dealt_before_the_hands_and_become_a_part_of_the_state():

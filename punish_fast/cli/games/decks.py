@@ -108,7 +108,7 @@ def _print_decks(report: dict[str, Any]) -> None:
     print()
 
     def cards(each: dict[str, Any]) -> str:
-        return ", ".join(f"{copies} of {card}" for card, copies in sorted(Counter(each["deck"]).items()))
+        return ", ".join(f"{copies} x {card}" for card, copies in sorted(Counter(each["deck"]).items()))
 
     best = [{"rank": rank, "cards": cards(each), **each} for rank, each in enumerate(report["best"], 1)]
     columns = {"best decks": "{rank}", "wins minus losses in 100 games": "{strength:+.1p}", "cards": "{cards}"}

@@ -81,6 +81,8 @@ def _print_evaluation(report: dict[str, Any]) -> None:
         print_report(
             {"game": report["game"], **shown, "won": [row for each in report["agents"] for row in _matches(each)]}
         )
+        if "given" in decks:
+            print_text("first, second: games won in this seat; the first player has the first deck given", "  ", "\n")
         return
     print_report(report)
     rows = [each for agent in report["agents"] for each in (agent, *agent.get("sets", {}).values())]

@@ -134,7 +134,9 @@ def train(options: TrainOptions) -> None:
         "plot": options.plot,
         "seconds": clock.seconds_in_all(),
     }
-    then = ("games", "play", options.game, "--agent", output)
+    # If mistakes are not counted, wins against random play reveal little, so suggest an evaluation.
+    is_measured = trainer.curve[-1]["mistakes"] is not None
+    then = ("games", *(("play", options.game, "--agent") if is_measured else ("evaluate", options.game)), output)
     options.print(report, _print_training, result=_result(report), then=then)
 
 
@@ -275,10 +277,12 @@ def _result(report: dict[str, Any]) -> str:
 
 def _print_training(report: dict[str, Any]) -> None:
     """Print the learning curve and the settings."""
-    columns = {"won": "{win_share:.1%}", "drawn": "{draw_share:.1%}", "mistakes": "{mistakes:,.0f}"}
+    columns, mistakes = {"won": "{win_share:.1%}", "drawn": "{draw_share:.1%}"}, ""
+    if report["curve"][-1]["mistakes"] is not None:
+        columns["mistakes"], mistakes = "{mistakes:,.0f}", ", and positions with a mistake,"
     for name, column in (("curve", "games"), ("searches", "simulations")):
         if report.get(name):
-            print_text(f"games won and drawn against random play, and positions with a mistake, by number of {column}")
+            print_text(f"games won and drawn against random play{mistakes} by number of {column}")
             print_rows(thinned(report[name]), {column: f"{{{column}:,.0f}}", **columns}, left=0, indent="  ")
             print()
     print_report({name: report[name] for name in ("game", "variant", "method", "seed", "played", "seconds", "plot")})

@@ -239,7 +239,7 @@ class Gwent(Game):
         if self.n_dealt or self.decks[0] == self.decks[1]:
             return ""
         first, second = map(_cards_text, self.decks)
-        return f"\nDeck of the first player: {first}\nDeck of the second player: {second}"
+        return f"\nYour deck: {first}\nYour opponent's deck: {second}"
 
     def draw(self, state: GwentState, viewer: int, names: Sequence[str]) -> str:
         """Draw the public state, the hand of ``viewer``, and the set of the opponent's unplayed cards."""

@@ -74,6 +74,9 @@ def test_an_agent_is_saved_after_a_time_limit_even_if_saving_takes_long(run, mon
 @needs_jax
 def test_games_with_too_many_positions_are_learned_by_a_network(run):
     small = ("--set", "hidden=4", "--set", "games=4", "--set", "steps=1", "--set", "batch=4", "--set", "replay_size=1")
+    done = run("games", "train", "gwent", *small, "--time", "0.01", "-o", "told.h5")
+    assert done.then == "punish-fast games evaluate gwent told.h5"
+    assert "mistake" not in done.out
     report = run("games", "train", "gwent", *small, "--time", "0.01", "--json").report
     assert (report["games"], report["played"], report["curve"][-1]["games"]) == (4, 4, 4)
 
