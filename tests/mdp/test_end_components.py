@@ -181,7 +181,10 @@ def test_rows_keep_their_probabilities_under_new_columns(sample, data):
     mdp = from_rows(*sample)
     rows = np.array(data.draw(st.lists(st.integers(-1, mdp.n_rows - 1))), dtype=np.int64)
     column = np.array(data.draw(st.permutations(range(mdp.n_columns + 1))), dtype=np.int32)
-    indptr, indices, probabilities = select_rows(mdp, rows, column).values()
+    indptr, indices, probabilities, reward, action = select_rows(mdp, rows, column).values()
+    assert reward.tolist() == [mdp.reward[row] if row >= 0 else 0.0 for row in rows]
+    assert action.tolist() == [mdp.action[row] if row >= 0 else 0 for row in rows]
+    assert action.dtype == mdp.action.dtype
     assert len(indices) == len(probabilities) == indptr[-1]
     for i, row in enumerate(rows):
         found = slice(*indptr[i : i + 2])

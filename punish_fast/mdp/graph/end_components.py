@@ -91,12 +91,11 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     row = np.concatenate([outside, np.full(len(staying), -1)])[order]
     # Entries of a row that now have the same column are not added up, so nothing is rounded.
     column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)]).astype(np.int32)
-    rows = select_rows(mdp, row, column) | {"reward": np.where(row >= 0, mdp.reward[row], 0.0)}
-    rows |= {"action": np.where(row >= 0, mdp.action[row], 0).astype(mdp.action.dtype), "names": UNNAMED}
     value = None if mdp.terminal_value is None else np.append(mdp.terminal_value, 0.0)
-    rows |= {"terminal_reward": np.append(mdp.terminal_reward, 0.0), "terminal_value": value}
+    ends = {"terminal_reward": np.append(mdp.terminal_reward, 0.0), "terminal_value": value, "names": UNNAMED}
     pointers = cumulated(np.bincount(owner, minlength=n_states)), np.searchsorted(first, mdp.layer_ptr)
-    quotient = replace(mdp, state_ptr=pointers[0], layer_ptr=pointers[1], **rows)
+    arrays = select_rows(mdp, row, column) | ends
+    quotient = replace(mdp, state_ptr=pointers[0], layer_ptr=pointers[1], **arrays)
     return Quotient(quotient, mdp, number, first, row, inside)
 
 
@@ -161,8 +160,7 @@ class Order:
         self.rows = np.repeat(mdp.state_ptr[self.states] - state_ptr[:-1], lengths) + np.arange(mdp.n_rows)
         column = np.arange(mdp.n_columns, dtype=np.int32)
         column[self.states] = np.arange(mdp.n_states, dtype=np.int32)
-        rows: dict[str, Any] = {"reward": mdp.reward[self.rows], "action": mdp.action[self.rows]}
-        self.mdp = replace(mdp, state_ptr=state_ptr, **rows, **select_rows(mdp, self.rows, column))  # reordered MDP
+        self.mdp = replace(mdp, state_ptr=state_ptr, **select_rows(mdp, self.rows, column))  # reordered MDP
 
     def runs(self, large: int) -> list[np.ndarray]:
         """Divide the components into runs. Each component of at least ``large`` states forms its own run.

@@ -14,16 +14,17 @@ _LEAST_WORK = 100_000
 
 
 def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> dict[str, Any]:
-    """Copy some rows of an MDP, renumber their columns, and return ``indptr``, ``indices`` and ``data`` as in `MDP`.
+    """Copy some rows of an MDP, renumber their columns, and return all arrays of rows and entries as in `MDP`.
 
-    ``column``, int32, contains the new index of each column. An entry of -1 in ``rows``, int64 ``[k]``, adds a row that
-    leads to the last entry of ``column`` with probability 1.
+    ``column``, int32, contains the new index of each column. An entry of -1 in ``rows``, int64 ``[k]``, adds a row
+    without reward that leads to the last entry of ``column`` with probability 1.
     """
     indptr = cumulated(np.where(rows < 0, 1, np.diff(mdp.indptr)[rows]))
     found = {"indptr": indptr, "indices": np.empty(indptr[-1], dtype=np.int32), "data": np.empty(indptr[-1])}
     args = indptr, rows, column, mdp.indptr, mdp.indices, mdp.data, *found.values()
     for_chunks(_graph.copy_rows, *args, alone=indptr[-1] < _LEAST_WORK)
-    return found
+    reward, action = np.where(rows < 0, 0.0, mdp.reward[rows]), mdp.action[rows] * (rows >= 0)
+    return found | {"reward": reward, "action": action}
 
 
 def states_of_rows(mdp: MDP) -> np.ndarray:
@@ -81,9 +82,9 @@ def restriction(
     states = np.flatnonzero(counts)
     column = np.full(mdp.n_columns, len(states) + terminal, dtype=np.int32)
     column[states] = np.arange(len(states), dtype=np.int32)
-    entries = select_rows(mdp, taken, column) | {"reward": (mdp.reward if reward is None else reward)[taken]}
-    layer_ptr, action = np.searchsorted(states, mdp.layer_ptr), mdp.action[taken]
-    part = MDP(cumulated(counts[states]), terminal_reward=worth, layer_ptr=layer_ptr, action=action, **entries)
+    arrays = select_rows(mdp, taken, column) | ({} if reward is None else {"reward": reward[taken]})
+    layer_ptr = np.searchsorted(states, mdp.layer_ptr)
+    part = MDP(cumulated(counts[states]), terminal_reward=worth, layer_ptr=layer_ptr, **arrays)
     return Restriction(part, states, taken)
 
 

@@ -187,8 +187,7 @@ def _initial_values(mdp: MDP, payoff: Payoff, tolerance: float) -> np.ndarray | 
     column = np.arange(mdp.n_columns, dtype=np.int32)
     column[order] = np.arange(n, dtype=np.int32)
     rows = row[order]
-    arrays = select_rows(mdp, rows, column) | {"reward": payoff.row[rows], "action": mdp.action[:n]}
-    chain = replace(mdp, state_ptr=np.arange(n + 1), **arrays)
+    chain = replace(mdp, **select_rows(mdp, rows, column) | {"state_ptr": np.arange(n + 1), "reward": payoff.row[rows]})
     v = np.concatenate([np.zeros(n), payoff.end])
     boundary = np.array([0, n], dtype=np.uint64)
     _component_brackets.relax_components(0, 1, boundary, tensor_of(chain), v, tolerance, _MOST_PASSES)

@@ -154,10 +154,9 @@ def settle_ties(
         first = first_of(found.q >= least - tie)
         if np.array_equal(first, found.choice):
             break
-        rows = select_rows(mdp, first, np.arange(mdp.n_columns, dtype=np.int32))
-        rows |= {"state_ptr": np.arange(n + 1), "reward": mdp.reward[first], "action": mdp.action[first]}
+        arrays = select_rows(mdp, first, np.arange(mdp.n_columns, dtype=np.int32))
         try:
-            earned = evaluate(replace(mdp, **rows))
+            earned = evaluate(replace(mdp, state_ptr=np.arange(n + 1), **arrays))
         except SolveError:
             continue
         loss = float(np.nextafter((found.v - earned.v).max(initial=0) + earned.error_bound, np.inf))
