@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.arrays.row_sums import ModelError
-from punish_fast.runtime.errors import shown
+from punish_fast.runtime.errors import check_allowed, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +68,9 @@ class Names:
 UNNAMED = Names()
 
 
-def check_type(names: Any) -> Names:
+def check_type(names: Names) -> Names:
     """Return ``names`` if they have the right type."""
-    if not isinstance(names, Names):
-        raise ModelError(f"names: {type(names).__name__} is not allowed; it must be Names(states=..., actions=...)")
+    check_allowed(isinstance(names, Names), ModelError, "names", type(names).__name__, "Names(states=..., actions=...)")
     return names
 
 

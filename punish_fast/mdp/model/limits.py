@@ -141,8 +141,7 @@ def check_options(
     """Check options of `solve` and their combination. Return the discount as a float."""
     others = "; other objectives are functions, such as average_reward, or texts for NamedProcess.solve"
     for option, value, allowed, more in (("objective", objective, OBJECTIVES, others), ("method", method, METHODS, "")):
-        if value not in allowed:
-            raise SolveError(f"{option}: {shown(value)} is not allowed; it must be one of {', '.join(allowed)}{more}")
+        check_allowed(value in allowed, SolveError, option, shown(value), f"one of {', '.join(allowed)}{more}")
     discount = None if discount is None else discount_of(discount)
     if objective == "reach-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective reach-probability, which has none")
@@ -161,8 +160,7 @@ def check_options(
 def tolerance_of(given: Any) -> float:
     """Convert a tolerance, a positive number of any type, to float."""
     tolerance = as_float(given)
-    if not 0 < tolerance < math.inf:
-        raise SolveError(f"tolerance: {shown(given)} is not allowed; it must be a number above 0")
+    check_allowed(0 < tolerance < math.inf, SolveError, "tolerance", shown(given), "a number above 0")
     return tolerance
 
 
@@ -173,8 +171,7 @@ def discount_of(given: Any) -> float:
         SolveError: If the discount is not a number from 0 to 1, or is below 1 but rounds to 1.
     """
     discount = as_float(given)
-    if not (0 <= discount <= 1 and given >= 0):
-        raise SolveError(f"discount: {shown(given)} is not allowed; it must be a number from 0 to 1")
+    check_allowed(bool(0 <= discount <= 1 and given >= 0), SolveError, "discount", shown(given), "a number from 0 to 1")
     if discount == 1 and given != 1:
         raise SolveError(f"discount: {shown(given)} rounds to 1; it must be 1 or at most 1 - 2**-53")
     return discount

@@ -19,7 +19,7 @@ from punish_fast.mdp.model.process import NonzeroCount
 from punish_fast.mdp.model.results import row_probabilities
 from punish_fast.mdp.model.stored_process import StoredProcess
 from punish_fast.mdp.model.validation import check_process, check_rows
-from punish_fast.runtime.errors import shown
+from punish_fast.runtime.errors import check_allowed, shown
 from punish_fast.runtime.lazy_modules import sparse
 from punish_fast.runtime.parallel import for_chunks
 from punish_fast.runtime.results import html_table
@@ -395,13 +395,11 @@ def process_of(arrays: ModelArrays) -> MDP:
     return normalized(mdp)
 
 
-def check_arrays(mdp: object, maximize: object = True) -> None:
+def check_arrays(mdp: Any, maximize: object = True) -> None:
     """Check the type of an MDP, its arrays except for columns and probabilities, and the option ``maximize``."""
-    if not isinstance(mdp, MDP):
-        ways = "build(space), MDP.from_dense(P, R), MDP.from_scipy, MDP.from_function, MDP.from_gymnasium or from_rows"
-        raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as {ways}")
-    if not isinstance(maximize, bool | np.bool_):
-        raise SolveError(f"maximize: {shown(maximize)} is not allowed; it must be True or False")
+    ways = "build(space), MDP.from_dense(P, R), MDP.from_scipy, MDP.from_function, MDP.from_gymnasium or from_rows"
+    check_allowed(isinstance(mdp, MDP), ModelError, "mdp", type(mdp).__name__, f"an MDP, such as {ways}")
+    check_allowed(isinstance(maximize, bool | np.bool_), SolveError, "maximize", shown(maximize), "True or False")
     check_process(mdp)
 
 

@@ -115,8 +115,7 @@ def find_reward(climb: Climb, problem: RewardUntil) -> Exact:
         sign = 1.0 if maximize else -1.0
         part = restricted(mdp, rows, np.append(sign * ends, 0.0), sign * mdp.reward)
         best = climb(_ending(part.mdp, limits, costs)) if maximize else _least_cost(climb, part.mdp, limits)
-        v[part.states] = sign * best.v + 0.0
-        found.choice[part.states] = part.rows[best.choice]
+        v[part.states], found.choice[part.states] = sign * best.v + 0.0, part.rows[best.choice]
         found = replace(best, v=v, choice=found.choice, q=None)
     return found
 
