@@ -85,6 +85,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from itertools import dropwhile, takewhile
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,7 +134,7 @@ def rungs() -> Iterator[Rung]:
     run = partial(evaluate_policies, is_further=True)
     yield Rung("further policy evaluation", Total, run, lambda p: p.is_discounted and p.is_swept and p.eliminates)
     run = partial(sweep_components, is_further=True)
-    yield Rung("further sweeps over components", Total, run, lambda p: p.is_swept and not p.is_discounted)
+    yield Rung("further sweeps over components", Total, run, lambda p: p.is_swept and p.eliminates and p.discount == 1)
     yield Rung("loose bound", Total, accept_loose_bound, lambda p: not (p.is_discounted and p.is_swept))
     from punish_fast.mdp.methods import component_gains as gains
 
@@ -175,7 +176,9 @@ def climb(problem: Any) -> Any:
         if problem.limits.is_over and best is not None and best.error_bound < np.inf:
             return replace(best, reason="; ".join(told))
     if told and problem.limits.is_over:
-        raise SolveError(f"max_seconds: no error bound was proved in {problem.limits.max_seconds:g} seconds; use more")
+        late, most = monotonic() - problem.limits.deadline, problem.limits.max_seconds
+        cure = f"use more than {most:g}, or a larger tolerance"
+        raise SolveError(f"max_seconds: no error bound was proved in {most + late:.3g} seconds; {cure}")
     if problem.failure is not None:
         raise problem.failure
     return best

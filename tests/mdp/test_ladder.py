@@ -10,6 +10,7 @@ from bench.make import ladder_page
 from punish_fast.mdp import SolverLimits, average_reward, evaluate, from_rows, reach_probability, solve, total_reward
 from punish_fast.mdp.chain.stationary import stationary_weights
 from punish_fast.mdp.ladder import rungs
+from punish_fast.mdp.methods import component_brackets
 from punish_fast.mdp.methods.exact_iteration import eliminate
 from punish_fast.mdp.methods.totals import Total
 from punish_fast.mdp.model.limits import METHODS, SolveError, limits_of
@@ -74,8 +75,22 @@ def test_limits_may_have_a_time_and_are_used_again():
     ],
 )
 def test_what_has_no_bound_at_the_end_of_the_time_is_refused(call):
-    with pytest.raises(SolveError, match=r"^max_seconds: "):
+    with pytest.raises(SolveError, match=r"^max_seconds: .*; use more|^max_seconds: 1e-09 seconds leave an error "):
         call()
+
+
+def test_bounds_of_a_large_component_are_swept_no_longer_than_the_time(monkeypatch):
+    """Values of the walk need far more sweeps than there is time for, so no sweep of bounds can prove them."""
+    sweeps, narrow = [], component_brackets._component_brackets.narrow
+    monkeypatch.setattr(
+        component_brackets._component_brackets, "narrow", lambda *args: sweeps.append(args[-1]) or narrow(*args)
+    )
+    goal = END | (np.arange(402) == 400)
+    with pytest.raises(
+        SolveError, match=r"^max_seconds: no error bound was proved in \S+ seconds; use more than 1e-09"
+    ):
+        total_reward(WALK, goal, maximize=False, max_seconds=NO_TIME)
+    assert sum(sweeps) == 4
 
 
 def test_average_rewards_at_the_end_of_the_time_have_a_true_bound():

@@ -55,7 +55,9 @@ _LARGE = 1024
 _SHARE = 0.001
 # Roundings of a backup of a row with one successor.
 _FEWEST_ROUNDINGS = 9
-_MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
+# Maximum number of sweeps of bounds, and numbers in a batch and in a call for a single component. The last is even,
+# because sweeps alternate their direction.
+_MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS, _SWEEPS_OF_ONE = 1024, 64, 4
 # Smaller MDPs are swept from zeros.
 _FEW_STATES = 1024
 _MOST_PASSES = 32
@@ -140,13 +142,18 @@ class _Sweeps:
         np.maximum(v - distance, self._value_range.least, out=lower)
         np.minimum(v + distance, self._value_range.most, out=upper)
         choice[:], is_above[:], n_open = -1, False, -1
-        # Stop when a batch of sweeps proves no further bounds, because more sweeps are unlikely to help.
-        for _ in range(0, _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS):
-            args = boundary.view(np.uint64), self._tensor, self._value_range, self.bounds, _SWEEPS_OF_BOUNDS
+        # A component can be large, so check the time more often.
+        n_sweeps = _SWEEPS_OF_BOUNDS if last - first > 1 else _SWEEPS_OF_ONE
+        args = boundary.view(np.uint64), self._tensor, self._value_range, self.bounds, n_sweeps
+        for n_swept in range(n_sweeps, _MOST_SWEEPS_OF_BOUNDS + 1, n_sweeps):
             first = int(_component_brackets.narrow(first, last, *args))
-            before, n_open = n_open, int(np.count_nonzero(choice < 0) + np.count_nonzero(~is_above))
-            if first == last or n_open == before:
+            if first == last or self._limits.is_over:
                 break
+            # Stop when a batch of sweeps proves no further bounds, because more sweeps are unlikely to help.
+            if n_swept % _SWEEPS_OF_BOUNDS == 0:
+                before, n_open = n_open, int(np.count_nonzero(choice < 0) + np.count_nonzero(~is_above))
+                if n_open == before:
+                    break
         return first
 
 
@@ -161,7 +168,7 @@ def sweep_components(problem: Total, is_further: bool = False) -> Exact | Unsolv
     limits = problem.limits
     if not is_further:
         limits = replace(limits, max_sweeps=min(limits.max_sweeps, patience(problem.mdp)))
-    if not is_further and limits.initial_values is None:
+    if not (is_further or limits.is_over) and limits.initial_values is None:
         limits = replace(limits, initial_values=_initial_values(problem.mdp, problem.payoff, limits.tolerance))
     sweeps = _Sweeps(problem, limits)
     for run in sweeps.order.runs(_LARGE):

@@ -58,8 +58,8 @@ class Total:
 
     @property
     def eliminates(self) -> bool:
-        """True if eliminations are permitted."""
-        return self.is_auto or self.large_value > 0
+        """True if eliminations are permitted and the time is not over."""
+        return (self.is_auto or self.large_value > 0) and not self.limits.is_over
 
     @property
     def failure(self) -> SolveError:
