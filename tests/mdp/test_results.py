@@ -1,6 +1,7 @@
 """Results by the names of states and actions."""
 
 import csv
+import re
 import sys
 import types
 
@@ -153,7 +154,18 @@ def test_policies_and_goals_are_given_by_name(machine):
         ),
         (lambda mdp: evaluate(mdp, [0.0, 0.0, 1.0]), r"policy: float64 \(3,\); it must be float64 \(5,\)"),
         (lambda mdp: reach_probability(mdp, ["rusty"]), "goal: 'rusty' is not the name of a state"),
-        (lambda mdp: reach_probability(mdp, [[True]]), r"goal: bool \(1, 1\); it must be bool \(3,\), or \(4,\)"),
+        (
+            lambda mdp: reach_probability(mdp, "sold"),
+            r"goal: 'sold' is not allowed; it must be a list of names, such as \['sold'\], or bool \(3,\), or \(4,\)",
+        ),
+        (
+            lambda mdp: reach_probability(mdp, np.array([2])),
+            r"goal: array\(\[2\]\) is not allowed; it must be a list of names, such as \['good'\], or bool",
+        ),
+        (
+            lambda mdp: reach_probability(mdp, [[True]]),
+            r"goal: bool \(1, 1\) is not allowed; it must be a list of names, such as \['good'\], or bool \(3,\)",
+        ),
     ],
 )
 def test_unknown_names_in_policies_and_goals_are_refused(machine, call, message):
@@ -172,6 +184,13 @@ def test_unknown_names_in_policies_and_goals_are_refused(machine, call, message)
 def test_unknown_states_are_refused(machine, state, message):
     with pytest.raises(ArgumentError, match=f"^{message}$"):
         solve(machine, 0.5).value(state)
+
+
+@pytest.mark.parametrize("goal", [[1], "B", 1])
+def test_goals_of_states_without_names_are_masks(goal):
+    told = r" is not allowed; it must be bool \(2,\), because states have no names$"
+    with pytest.raises(SolveError, match=f"^goal: {re.escape(repr(goal))}{told}"):
+        total_reward(from_rows([[(1.0, {0: 1.0})], [(0.0, {1: 1.0})]]), goal)
 
 
 def test_states_without_names_are_indices():

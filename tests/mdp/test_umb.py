@@ -106,9 +106,9 @@ def test_storm_finds_the_same_values(tmp_path):
         (
             {"a": np.array([True])},
             None,
-            r"^labels: 'a': bool \(1,\); it must be bool \(2,\), or \(4,\) with",
+            r"^labels: 'a': bool \(1,\) is not allowed; it must be a list of names, such as \['good'\], or bool \(2,",
         ),
-        ({"a": np.array([1, 0])}, None, r"^labels: 'a': int64 \(2,\); it must be bool"),
+        ({"a": np.array([1, 0])}, None, r"^labels: 'a': array\(\[1, 0\]\) is not allowed; it must be a list of names"),
         ({"init": np.zeros(2, dtype=bool)}, None, r"^labels: init marks no state; at least one must be initial$"),
         (None, {"a": [1.0]}, r"^rewards: 'a': must be 4 finite numbers$"),
         (None, {"a": [1.0, 2.0, np.nan, 0.0]}, r"^rewards: 'a': must be 4 finite numbers"),

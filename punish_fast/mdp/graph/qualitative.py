@@ -189,11 +189,14 @@ def columns_of(mdp: MDP, name: str, marks: Any, terminals: bool = False) -> np.n
                 raise SolveError(f"{name}: {shown(state)} is not the name of a state")
             columns[mdp.names.index[state]] = True
         return columns
-    marks = np.asarray(marks)
-    if marks.dtype != bool or marks.shape not in ((mdp.n_states,), (mdp.n_columns,)):
-        allowed = f"bool ({mdp.n_states},), or ({mdp.n_columns},) with terminals"
-        raise SolveError(f"{name}: {marks.dtype} {marks.shape}; it must be {allowed}")
-    columns[: len(marks)], columns[len(marks) :] = marks, terminals
+    mask, n, n_columns = np.asarray(marks), mdp.n_states, mdp.n_columns
+    if mask.dtype != bool or mask.shape not in ((n,), (n_columns,)):
+        told = shown(marks) if mask.dtype.kind in "iuU" else f"{mask.dtype} {mask.shape}"
+        names = f"a list of names, such as {shown([marks if isinstance(marks, str) else mdp.names.state(0)])}, or "
+        before, after = (names, "") if mdp.names.index else ("", ", because states have no names")
+        allowed = f"{before}bool ({n},){f', or ({n_columns},) with terminals' * (n_columns > n)}{after}"
+        raise SolveError(f"{name}: {told} is not allowed; it must be {allowed}")
+    columns[: len(mask)], columns[len(mask) :] = mask, terminals
     return columns
 
 
