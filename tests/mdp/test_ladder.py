@@ -97,6 +97,9 @@ def test_average_rewards_at_the_end_of_the_time_have_a_true_bound():
     mdp = from_rows([[(float(k), {(k + 1) % 50: 0.5, max(k - 1, 0): 0.5})] for k in range(50)])
     best, early = average_reward(mdp), average_reward(mdp, max_seconds=NO_TIME)
     assert early.error_bound > 1e-3 > best.error_bound
+    assert best.converged
+    assert not early.converged
+    assert re.search(r"^AverageReward\(50 states, error bound \S+ above the tolerance 1e-10\)$", repr(early))
     assert np.abs(early.gain - best.gain).max() <= early.error_bound + best.error_bound
 
 

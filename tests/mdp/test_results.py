@@ -10,6 +10,7 @@ import pytest
 
 from punish_fast.mdp import (
     MDP,
+    AverageReward,
     average_reward,
     evaluate,
     finite_horizon,
@@ -52,13 +53,30 @@ def test_every_result_is_read_by_name(machine):
         assert found.policy.shape == (machine.n_rows,)
         assert found.policy.dtype == np.float64
         assert found.action("good") == "run"
-        assert set(found.to_dict()) == {"state", "value", "lower", "upper", "action"}
-        for lower, value, upper in zip(*(found.to_dict()[name] for name in ("lower", "value", "upper")), strict=True):
-            assert lower <= value <= upper
-    average = average_reward(machine)
-    assert (average.action("worn"), average.value("good")) == ("maintain", pytest.approx(7 / 3))
+        value = "gain" if isinstance(found, AverageReward) else "value"
+        assert set(found.to_dict()) - {"bias"} == {"state", value, "lower", "upper", "action"}
+        for low, middle, high in zip(*(found.to_dict()[name] for name in ("lower", value, "upper")), strict=True):
+            assert low <= middle <= high
+        # The dictionary of the policy can be passed to every function.
+        assert found.actions() == {state: found.action(state) for state in ("good", "worn", "broken")}
+        assert machine.under(found.actions()).reward.tolist() == machine.under(found.policy).reward.tolist()
     # The policy of a result can be passed to every function.
     assert evaluate(machine, solve(machine, 0.5).policy, 0.5) == pytest.approx(solve(machine, 0.5).v, abs=1e-9)
+
+
+def test_average_rewards_have_a_gain_and_a_bias_by_name(machine, tmp_path):
+    found = average_reward(machine)
+    assert (found.action("worn"), found.value("good")) == ("maintain", pytest.approx(7 / 3))
+    columns = found.to_dict()
+    assert list(columns) == ["state", "gain", "lower", "upper", "bias", "action"]
+    assert columns["bias"] == found.bias.tolist() == [found.bias_of(state) for state in columns["state"]]
+    # The equation of gain and bias in a worn machine, which is maintained.
+    assert found.value("worn") + found.bias_of("worn") == pytest.approx(-1.0 + found.bias_of("good"))
+    assert found.table().splitlines()[0].split() == [*columns]
+    found.save(tmp_path / "average.csv")
+    assert (tmp_path / "average.csv").read_text().startswith("state,gain,lower,upper,bias,action\n")
+    with pytest.raises(ArgumentError, match=r"^state: the terminal 'sold' is not allowed"):
+        found.bias_of("sold")
 
 
 def test_a_finite_horizon_has_a_result_for_each_step(machine):
@@ -99,6 +117,7 @@ def test_a_given_policy_is_returned_and_shows_mixed_actions(machine):
             {"run": 0.25, "maintain": 0.75},
             "sell",
         ]
+        assert average_reward(machine, policy=found.actions()).policy.tolist() == policy.tolist()
 
 
 def test_policies_and_goals_are_given_by_name(machine):
@@ -178,7 +197,11 @@ def test_unknown_names_in_policies_and_goals_are_refused(machine, call, message)
     [
         ("rusty", "state: 'rusty' is not a state of the MDP; the first state is 'good'"),
         ([], r"state: \[\] is not a state of the MDP; the first state is 'good'"),
-        ("sold", "state: the terminal 'sold' is not allowed; it must be a state with actions"),
+        (
+            "sold",
+            "state: the terminal 'sold' is not allowed; it must be a state with actions, because the model or the goal "
+            "determines the values of terminals",
+        ),
     ],
 )
 def test_unknown_states_are_refused(machine, state, message):

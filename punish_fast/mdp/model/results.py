@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -143,8 +143,9 @@ class ResultTable:
 
         Returns:
             A list for each column: ``state``, ``value``, ``lower``, ``upper`` and ``action``, and ``step`` in a finite
-            horizon. A `StationaryDistribution` has ``p`` instead of ``value``, and no ``action``. States and actions
-            are names, or indices and labels if they have no names.
+            horizon. An `AverageReward` has ``gain`` and ``bias`` instead of ``value``, with bounds on the gain. A
+            `StationaryDistribution` has ``p`` instead of ``value``, and no ``action``. States and actions are names, or
+            indices and labels if they have no names.
 
         Examples:
             >>> from punish_fast.mdp import from_rows, solve
@@ -212,11 +213,23 @@ class StateValues(ResultTable):
     choice: np.ndarray
     rows: ModelRows
     error_bound: float
+    tolerance: float | None
+    # Attribute of each column with numbers.
+    _columns: ClassVar = {"value": "v", "lower": "lower", "upper": "upper"}
 
     def __repr__(self) -> str:
-        infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
-        size = f"{(n := len(self.choice)):,} state{'s' * (n != 1)}"
-        return f"{type(self).__name__}({size}, {infinite}error bound {self.error_bound:.1e})"
+        more = "" if self.converged else f" above the tolerance {self.tolerance:g}"
+        return f"{type(self).__name__}({', '.join(self._parts())}, error bound {self.error_bound:.1e}{more})"
+
+    def _parts(self) -> list[str]:
+        """Return the parts of the representation that precede the error bound."""
+        n, n_infinite = len(self.choice), int(np.isinf(self.v).sum())
+        return [f"{n:,} state{'s' * (n != 1)}", *[f"{n_infinite:,} infinite"] * (n_infinite > 0)]
+
+    @property
+    def converged(self) -> bool:
+        """True if the error bound is within the tolerance, or if no tolerance was set."""
+        return self.tolerance is None or self.error_bound <= self.tolerance
 
     @property
     def state_ptr(self) -> np.ndarray:
@@ -267,6 +280,21 @@ class StateValues(ResultTable):
         """
         return self._action(self._index(state))
 
+    def actions(self) -> dict[Hashable, Any]:
+        """Return the action of the policy in each state.
+
+        Returns:
+            Names of actions by name of state. Names that do not exist are replaced as in `action`. The dictionary is a
+            policy that `MDP.under` accepts, unless several rows of a state have the same action.
+
+        Examples:
+            >>> from punish_fast.mdp import from_rows, solve
+            >>> mdp = from_rows([[(1.0, {0: 1.0}), (2.0, {0: 1.0})]])
+            >>> solve(mdp, discount=0.5).actions()
+            {0: 1}
+        """
+        return {self.rows.names.state(k): self._action(k) for k in range(len(self.choice))}
+
     def _index(self, state: Any) -> int:
         names, n = self.rows.names, len(self.choice)
         try:
@@ -274,7 +302,8 @@ class StateValues(ResultTable):
         except (KeyError, TypeError, ValueError):
             known = f"the first state is {shown(names.state(0))}" if n else "there are none"
             raise ArgumentError(f"state: {shown(state)} is not a state of the MDP; {known}") from None
-        check_allowed(index < n, ArgumentError, "state", f"the terminal {shown(state)}", "a state with actions")
+        allowed = "a state with actions, because the model or the goal determines the values of terminals"
+        check_allowed(index < n, ArgumentError, "state", f"the terminal {shown(state)}", allowed)
         return index
 
     def _action(self, state: int) -> Any:
@@ -290,6 +319,5 @@ class StateValues(ResultTable):
     def _selected(self: Any, states: Any) -> dict[str, list[Any]]:
         """Return the columns of some states."""
         names, chosen = self.rows.names, np.array(states, dtype=np.int64)
-        columns = zip(("value", "lower", "upper"), (self.v, self.lower, self.upper), strict=True)
-        found = {"state": [names.state(k) for k in states]} | {name: x[chosen].tolist() for name, x in columns}
-        return found | {"action": [self._action(k) for k in states]}
+        numbers_of = {name: getattr(self, of)[chosen].tolist() for name, of in self._columns.items()}
+        return {"state": [*map(names.state, states)], **numbers_of, "action": [*map(self._action, states)]}

@@ -70,7 +70,7 @@ class Unsolved(NamedTuple):
 _RANGES = {"reach-probability": PROBABILITY}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution(StateValues):
     """Result of `solve`: values and policy of a Markov decision process, and statistics of the solver.
 
@@ -118,16 +118,8 @@ class Solution(StateValues):
     reason: str = ""
     maximize: bool = True
 
-    def __repr__(self) -> str:
-        aim = f"discount {self.discount:g}" if self.objective == "discounted" else self.objective
-        size = f"{(n := len(self.v)):,} state{'s' * (n != 1)}"
-        more = "" if self.converged else f" above the tolerance {self.tolerance:g}"
-        return f"Solution({size}, {aim}, error bound {self.error_bound:.1e}{more})"
-
-    @property
-    def converged(self) -> bool:
-        """True if the error bound reached the tolerance or a number of sweeps was requested."""
-        return self.tolerance is None or self.error_bound <= self.tolerance
+    def _parts(self) -> list[str]:
+        return [*super()._parts(), f"discount {self.discount:g}" if self.objective == "discounted" else self.objective]
 
     def softmax(self, temperature: float) -> np.ndarray:
         """Return the policy with row probabilities proportional to ``exp(q / temperature)``.
@@ -181,6 +173,7 @@ class BoundedValues(StateValues):
         error_bound: Upper bound on the error of finite values, and on their difference from the values of the policy.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
         rows: Rows of the MDP.
+        tolerance: Requested error bound, or None if the function has no tolerance.
     """
 
     v: np.ndarray
@@ -189,10 +182,11 @@ class BoundedValues(StateValues):
     error_bound: float
     choice: np.ndarray
     rows: ModelRows
+    tolerance: float | None = None
 
 
 def bounded(
-    v: np.ndarray, error: float | np.ndarray, choice: np.ndarray, rows: ModelRows, value_range: ValueRange = ANY
+    v: np.ndarray, error: Any, choice: np.ndarray, rows: ModelRows, limits: ValueRange = ANY, tolerance: Any = None
 ) -> BoundedValues:
-    """Return values with bounds at the distance ``error`` (see `bracketed_by`), clipped to ``value_range``."""
-    return BoundedValues(v, *bracketed_by(v, error, value_range), float(np.max(error, initial=0)), choice, rows)
+    """Return values with bounds at the distance ``error`` (see `bracketed_by`), clipped to ``limits``."""
+    return BoundedValues(v, *bracketed_by(v, error, limits), float(np.max(error, initial=0)), choice, rows, tolerance)

@@ -1,7 +1,7 @@
 """The maximum average reward per step, in MDPs of any structure. Its computation is described in ``averages.py``."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from punish_fast.mdp.model.solution import BoundedValues, bounded
 from punish_fast.mdp.reductions.averages import Averages
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class AverageReward(BoundedValues):
     """Result of `average_reward`: average rewards per step, and a policy that attains them.
 
-    `StateValues` describes the policy and access by name. The value ``v`` of a state is its gain.
+    `StateValues` describes the policy and access by name. The value ``v`` of a state is its gain. Tables and files have
+    the columns ``gain`` and ``bias``. ``lower`` and ``upper`` are bounds on the gain.
 
     The *gain* of a policy is its expected reward per step in the long run. Differences in its *bias* are the advantages
     of one initial state over another. Gain ``g`` and bias ``h`` of the policy solve ``g(s) + h(s) = r(s) + E[h(t)]``,
@@ -32,6 +33,7 @@ class AverageReward(BoundedValues):
         error_bound: Upper bound on the error of ``v``, and on the difference between ``v`` and the policy's gain.
         choice: int64 ``[n_states]``, row that the policy takes in each state.
         rows: Rows of the MDP.
+        tolerance: Requested error bound of the gains.
         bias: float64 ``[n_states]``, relative values of the policy, in the unit of the rewards. They are 0 in one state
             of each component in which trajectories stay. Values that cannot be computed are infinite or NaN.
         bias_residual: Bound on the absolute difference between the two sides of the equation for gain and bias. For an
@@ -41,11 +43,37 @@ class AverageReward(BoundedValues):
 
     bias: np.ndarray
     bias_residual: float
+    _columns: ClassVar = {"gain": "v", "lower": "lower", "upper": "upper", "bias": "bias"}
 
     @property
     def gain(self) -> np.ndarray:
         """Average rewards ``v``, float64 ``[n_states]``."""
         return self.v
+
+    def bias_of(self, state: Any) -> float:
+        """Return the bias of a state. The gain is `value`.
+
+        Args:
+            state: Name of the state, or its index if states have no names.
+
+        Returns:
+            The bias, in the unit of the rewards.
+
+        Raises:
+            ArgumentError: If the state is unknown or a terminal.
+
+        Examples:
+            >>> from punish_fast.mdp import MDP, average_reward
+            >>> rows = {"here": {"go": (0.0, {"there": 1.0})}, "there": {"return": (2.0, {"here": 1.0})}}
+            >>> found = average_reward(MDP.from_function(rows.get, ["here"]))
+            >>> round(found.value("there"), 6), round(found.bias_of("there") - found.bias_of("here"), 6)
+            (1.0, 1.0)
+            >>> print(found.table())
+            state  gain  lower  upper  bias  action
+            here   1     1      1      0     go
+            there  1     1      1      1     return
+        """
+        return float(self.bias[self._index(state)])
 
 
 def average_reward(
@@ -94,7 +122,7 @@ def average_reward(
     def solved(mdp: MDP) -> AverageReward:
         mdp = normalized(mdp.expanded()).without_zeros()
         found = climb(Averages(mdp, within, between))
-        gains = bounded(found.v, found.error_bound, found.choice, rows_of(mdp))
+        gains = bounded(found.v, found.error_bound, found.choice, rows_of(mdp), tolerance=within.tolerance)
         return AverageReward(**vars(gains), bias=found.bias, bias_residual=found.bias_residual)
 
     if policy is not None:

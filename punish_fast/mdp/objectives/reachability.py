@@ -62,7 +62,8 @@ def reach_probability(
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
     found = climb(problem := Probability(mdp, goal, stops, within, maximize))
-    return bounded(found.v, np.where(problem.is_exact, 0.0, found.error_bound), found.choice, rows, PROBABILITY)
+    error = np.where(problem.is_exact, 0.0, found.error_bound)
+    return bounded(found.v, error, found.choice, rows, PROBABILITY, within.tolerance)
 
 
 def total_reward(
@@ -117,6 +118,7 @@ def total_reward(
         mdp = normalized(mdp.expanded()).without_zeros()
         columns = columns_of(mdp, "goal", goal)
         found = climb(RewardUntil(mdp, columns, within, maximize or policy is not None))
-        return bounded(found.v, np.where(columns[: mdp.n_states], 0.0, found.error_bound), found.choice, rows_of(mdp))
+        error = np.where(columns[: mdp.n_states], 0.0, found.error_bound)
+        return bounded(found.v, error, found.choice, rows_of(mdp), tolerance=within.tolerance)
 
     return solved(mdp) if policy is None else evaluated(mdp, policy, solved)

@@ -70,8 +70,7 @@ def reach_within(mdp: MDP, goal: Any, n_steps: int, maximize: bool = True, avoid
         paid = _without_rewards(part.mdp.in_one_layer())
         worth = np.append(np.zeros(paid.n_columns - 1), 1.0)
         found = finite_horizon(paid, n_steps, terminal_value=worth, keep_all=False, maximize=maximize)
-        v[part.states], bound = found.v[0], found.error_bound
-        choice[part.states] = part.rows[found.choice[0]]
+        v[part.states], choice[part.states], bound = found.v[0], part.rows[found.choice[0]], found.error_bound
     # The probability is exactly 0 or 1 in states where the run has ended.
     return bounded(v, np.where(is_open, bound, 0.0), choice, rows_of(mdp), PROBABILITY)
 
@@ -109,9 +108,9 @@ def stay_probability(
         array([0.25, 0.  ])
     """
     check_arrays(mdp, maximize)
-    unsafe = ~columns_of(mdp, "safe", safe, terminals=True)
+    unsafe, limits = ~columns_of(mdp, "safe", safe, terminals=True), limits_of(tolerance, {})
     if n_steps is None:
-        whole, limits = normalized(mdp.expanded()), limits_of(tolerance, {})
+        whole = normalized(mdp.expanded())
         found = climb(problem := Probability(whole, unsafe, np.zeros_like(unsafe), limits, not maximize))
         is_exact = problem.is_exact
     else:
@@ -119,7 +118,8 @@ def stay_probability(
         is_exact = (found.lower == found.upper) & (found.v == found.v.round())
     # Probabilities of exactly 0 or 1 are not rounded.
     error = np.where(is_exact, 0.0, found.error_bound + np.finfo(np.float64).eps)
-    return bounded(1 - found.v, error, found.choice, rows_of(mdp), PROBABILITY)
+    goal = limits.tolerance if n_steps is None else None
+    return bounded(1 - found.v, error, found.choice, rows_of(mdp), PROBABILITY, goal)
 
 
 def cumulative_reward(
@@ -158,14 +158,14 @@ def cumulative_reward(
     mdp = normalized(mdp.expanded()).without_zeros().in_one_layer()
     mdp, n = replace(mdp, terminal_reward=0 * mdp.terminal_reward), mdp.n_states
     ends = terminal_values(mdp, 1.0)
-    value_range = ValueRange(ends.min(initial=0), np.inf)
+    limits, value_range = limits_of(tolerance, {}), ValueRange(ends.min(initial=0), np.inf)
     if mdp.reward[row := int(mdp.reward.argmin())] < 0:
         told = "without a goal or a number of steps, total rewards need rewards of at least 0"
         raise SolveError(f"reward: {mdp.reward[row]:g} in row {row} is negative; {told}")
     if not maximize:
-        found, is_zero = climb(Layers(negated(mdp), 1.0, limits_of(tolerance, {}))), _never_paid(mdp, ends)[:n]
-        error = np.where(is_zero, 0.0, found.error_bound)
-        return bounded(np.where(is_zero, 0.0, 0.0 - found.v), error, found.choice, rows_of(mdp), value_range)
+        found, is_zero = climb(Layers(negated(mdp), 1.0, limits)), _never_paid(mdp, ends)[:n]
+        v, error = np.where(is_zero, 0.0, 0.0 - found.v), np.where(is_zero, 0.0, found.error_bound)
+        return bounded(v, error, found.choice, rows_of(mdp), value_range, limits.tolerance)
     number, _, inside = end_components(mdp)
     state_of = states_of_rows(mdp)
     paying = inside[mdp.reward[inside] > 0]
@@ -178,10 +178,9 @@ def cumulative_reward(
     choice[state_of[paying[::-1]]] = paying[::-1]
     if not infinite.all():
         part = restricted(mdp, rows_of_states(mdp, ~infinite), np.append(ends, 0.0))
-        found = climb(Layers(part.mdp, 1.0, limits_of(tolerance, {})))
-        v[part.states], bound = found.v, found.error_bound
-        choice[part.states] = part.rows[found.choice]
-    return bounded(v, bound, choice, rows_of(mdp), value_range)
+        found = climb(Layers(part.mdp, 1.0, limits))
+        v[part.states], choice[part.states], bound = found.v, part.rows[found.choice], found.error_bound
+    return bounded(v, bound, choice, rows_of(mdp), value_range, limits.tolerance)
 
 
 def reward_at_step(mdp: MDP, n_steps: int, maximize: bool = True) -> BoundedValues:
