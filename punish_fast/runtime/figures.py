@@ -206,6 +206,24 @@ class PictureSize(NamedTuple):
 picture_size: ContextVar[PictureSize] = ContextVar("picture_size")
 
 
+def add_panels(figure: Figure, n: int, width: float, height: float, beside: float = 0.0, **settings: Any) -> list[Axes]:
+    """Add ``n`` panels to a figure, and return their axes.
+
+    Panels are side by side, or stacked if `picture_size` is less than half as wide.
+
+    Args:
+        figure: The figure. Its size is set.
+        n: Number of panels.
+        width: Width of a panel in inches.
+        height: Height of a panel in inches.
+        beside: Width of the row names to the left of the panels in inches.
+        settings: Keyword arguments of ``Figure.subplots``.
+    """
+    rows, columns = (n, 1) if (picture_size.get(PictureSize()).width or np.inf) < n * width / 2 else (1, n)
+    figure.set_size_inches(width * columns + beside, height * rows)
+    return list(figure.subplots(rows, columns, squeeze=False, **settings).flat)
+
+
 class FigureError(PunishFastError, ValueError):
     """Raised when a figure cannot be drawn, for example if the suffix of its file is unsupported."""
 

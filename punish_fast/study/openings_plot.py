@@ -46,7 +46,7 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
         _draw_distribution(distribution, found.p, value, unit)
         labels = [f"{cards_text(h)}  /  {cards_text(r)}" for h, r in zip(found.hand, found.revealed, strict=True)]
         draw_extremes(extremes, labels, value)
-        extremes.set(title="The best and the worst openings (hand / revealed)", xlabel=unit)
+        extremes.set(title="Best and worst openings (hand / revealed)", xlabel=unit)
         curves = [[*worth_of_cards(counts, found.p, value).values()] for counts in (found.hand, found.revealed)]
         gap = gap_of(curves)
         unit_of_step = " points" if is_chance else ""

@@ -21,6 +21,7 @@ from punish_fast.runtime.figures import (
     LOOKS,
     FigureError,
     PictureSize,
+    add_panels,
     draw_share_map,
     ink_on,
     picture,
@@ -345,3 +346,13 @@ def test_threads_are_as_many_as_the_quota_unless_the_user_says_otherwise(groups,
     command = [sys.executable, "-c", PRINT_THREADS, tmp_path]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1", "4", "4"]
+
+
+def test_panels_are_stacked_in_narrow_pictures(tmp_path):
+    def size_of(width):
+        with picture(tmp_path / "x.svg", "kind") as figure:
+            picture_size.set(PictureSize(width))
+            return (len(add_panels(figure, 3, 4, 5, beside=1)), *figure.get_size_inches())
+
+    sizes = copy_context().run(lambda: [size_of(width) for width in (None, 8.0, 4.0)])
+    assert sizes == [(3, 13, 5), (3, 13, 5), (3, 5, 15)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from punish_fast.arena.survey.balance import Balance, Statistic
 from punish_fast.punish.rules import name_of
-from punish_fast.runtime.figures import INK, MUTED, FigureError, draw_pairs, picture, set_headline
+from punish_fast.runtime.figures import INK, MUTED, FigureError, add_panels, draw_pairs, picture, set_headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,24 +22,26 @@ _TITLES = {
 }
 # Width of the column with the changes, as a share of the panel.
 _ROOM = 0.25
-# Maximum number of characters in a line of the headline.
-_LINE = 105
+# Maximum numbers of characters in an inch of the headline, and in a label of the legend.
+_PER_INCH, _LABEL = 8.7, 60
 
 
 def draw_balance(found: Balance, path: Path) -> None:
     """Plot a balance to a PNG, SVG or PDF file: two bars for each card, with the difference next to them."""
-    statistics = found.statistics
-    if not statistics:
+    if not found.statistics or found.standard.result is None:
         raise FigureError(f"{path}: there is nothing to draw, because a game could not be studied")
+    known = {group: [each for each in found.statistics if each.group == group] for group in _TITLES}
+    # After few iterations, some statistics are unknown.
+    known = {group: rows for group, rows in known.items() if any(each.difference is not None for each in rows)}
+    labels = name_of(found.base), found.change if len(found.change) <= _LABEL else "changed rules"
     with picture(path, "balance") as figure:
-        figure.set_size_inches(12, 4.7)
-        set_headline(figure, "\n".join(textwrap.wrap(found.finding, _LINE)))
-        panels = figure.subplots(1, len(_TITLES), gridspec_kw={"wspace": 0.1})
-        for axes, group in zip(panels, _TITLES, strict=True):
-            _draw(axes, [each for each in statistics if each.group == group], (name_of(found.base), found.change))
+        panels = add_panels(figure, len(known), 4, 4.7, gridspec_kw={"wspace": 0.1})
+        set_headline(figure, textwrap.fill(found.finding, int(_PER_INCH * figure.get_figwidth())))
+        for axes, (group, rows) in zip(panels, known.items(), strict=True):
+            _draw(axes, rows, labels)
             title, unit = _TITLES[group]
             axes.set(title=title, xlabel=unit)
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=2)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=len(panels) // 2 + 1)
 
 
 def _draw(axes: Axes, statistics: Sequence[Statistic], labels: tuple[str, str]) -> None:

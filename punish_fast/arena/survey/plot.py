@@ -59,11 +59,10 @@ def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path, heat_map: bool
         shown = sorted(first.values())
     labels = [columns["game" if prefix else "point"][k] for k in shown]
     with figures.picture(path, "survey") as figure:
-        width = _PANEL_WIDTH * len(_PANELS) + _LETTER_WIDTH * max(map(len, labels))
-        figure.set_size_inches(width, 1.9 + 0.34 * len(shown))
-        who = "games under house rules: equilibrium play" if prefix else "points: each agent against itself"
+        height, beside = 1.9 + 0.34 * len(shown), _LETTER_WIDTH * max(map(len, labels))
+        all_axes = figures.add_panels(figure, len(_PANELS), _PANEL_WIDTH, height, beside, sharey=True)
+        who = "games: equilibrium play" if prefix else "points: each agent against itself"
         figures.set_headline(figure, f"{len(shown)} {who}")
-        all_axes = figure.subplots(1, len(_PANELS), sharey=True)
         for axes, panel in zip(all_axes, _PANELS, strict=True):
             series = [[columns[prefix + name][k] for k in shown] for name in panel.columns]
             (_draw_map if heat_map else _draw)(axes, panel, series)
