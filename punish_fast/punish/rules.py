@@ -142,6 +142,8 @@ PRESETS: dict[str, Rules] = {
 }
 
 _MOST_CHARACTERS = 80
+# Fields by names that other games use.
+_SYNONYMS = dict.fromkeys(("hitpoints", "hit_points", "health", "life", "lives"), "hp")
 # Maximum size of a rules file in bytes. The parser needs time and memory quadratic in the length of a dotted key.
 _MOST_BYTES = 8192
 
@@ -244,7 +246,7 @@ def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
         name, keys = unknown[0], [f"{field}.{unknown[0]}" for field in FIELDS if FIELDS[field].form == BY_CARD]
-        hint = f"; did you mean {' or '.join(keys)}?" if name in CARDS else closest(name, FIELDS)
+        hint = f"; did you mean {' or '.join(keys)}?" if name in CARDS else closest(_SYNONYMS.get(name, name), FIELDS)
         raise RulesError(f"rules: unknown field {name!r}; the fields are {', '.join(FIELDS)}{hint}")
     changed = {field: _read(field, value, getattr(base, field)) for field, value in fields.items()}
     return validate_rules(base._replace(**changed))
