@@ -114,3 +114,9 @@ def test_players_without_values_are_compared_by_win_probabilities_against_random
     values = [(1 + evaluate(build(space), policy, discount=1.0)) / 2 for policy in policies]
     # careful is deterministic, so the value of its choice is its own.
     assert win_chances_of(Player("careful"), space).q[choices[0]] == pytest.approx(values[0], abs=1e-8)
+
+
+def test_two_files_of_rules_are_for_another_command(run):
+    run("compare", "soft.toml", "my hard.toml").refused(
+        "compares agents; to compare two sets of rules, run: punish-fast balance 'my hard.toml' --base soft.toml"
+    )

@@ -36,6 +36,7 @@ JSON keys:
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, verb
@@ -77,6 +78,9 @@ def compare(options: CompareOptions) -> None:
     from punish_fast.arena.players import Player
     from punish_fast.mdp.model import comparison
 
+    if options.first.endswith(".toml") and options.second.endswith(".toml"):
+        told = shlex.join(["punish-fast", "balance", options.second, "--base", options.first])
+        raise UsageError(f"compare: compares agents; to compare two sets of rules, run: {told}")
     players = Player(options.first), Player(options.second)
     states, solutions, choices = _solutions(players)
     found = comparison.compare_solutions(states.state_ptr, states.layer_ptr, solutions[0].q, solutions[1].q, choices)
