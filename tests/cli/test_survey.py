@@ -22,8 +22,11 @@ def test_a_survey_is_printed_kept_and_resumed(run, folder, monkeypatch):
     assert "\none more card in the opening hand (points), agent\n" in done.out
     assert "\none more card in the opening hand (points), equilibrium\n" in done.out
     assert "2 points, 2 still to be studied; results in survey-results.jsonl" in done.err
+    assert done.then == "punish-fast survey survey.toml --equilibrium --plot survey.png"
+    assert all(words in done.out for words in ("breaths per", "exploitability", "(points)", "first redeal", "(%)"))
     assert (folder / "survey-results.jsonl").read_text(encoding="utf-8").count("\n") == 4
     monkeypatch.setattr(studies, "study_agent", None)
+    assert run("survey", "survey.toml", "--csv", "t.csv").then.endswith(" survey.toml --csv t.csv --equilibrium")
     again = run("survey", "survey.toml", "--json", "--csv", "t.csv").report
     assert (again["studied"], again["cluster"], again["iterations"]) == (0, None, None)
     assert [point["changes"] for point in again["points"]] == [{"hp": 1}, {}]

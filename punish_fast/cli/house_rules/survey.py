@@ -67,6 +67,10 @@ _TITLES = {
     "kept": "a card kept instead of a fresh one (points)",
     "plays": "share of all choices (%)",
 }
+# Headings of columns, by name. Shares are in percent.
+_SCALARS = {"point": "point", "states": "states", "nnz": "nnz", "length": "breaths per game"}
+_SCALARS |= {"exploitability": "exploitability (points)", "reason": "reason"}
+_SHARES = {"first_deal": "end before the first redeal (%)", "best_response": "won by the best response (%)"}
 
 
 class SurveyOptions(PictureOptions, ComputeOptions):
@@ -138,7 +142,9 @@ def survey(options: SurveyOptions) -> None:
         "cluster": cluster and cluster.report,
     }
     result = f"{count(len(found), 'point')} studied; the results are in {options.results}."
-    options.print(report, _print_report, result=result, then=("survey", options.survey, "--equilibrium"))
+    more = ["--plot", "survey.png"] * (options.plot is None) if options.equilibrium else ["--equilibrium"]
+    then = ("survey", *options.given(), *more) if more else ()
+    options.print(report, _print_report, result=result, then=then)
     failed = [each for each in found if each.reason is not None]
     if failed:
         raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")
@@ -179,7 +185,6 @@ def _percent(shares: dict[str, float | None]) -> dict[str, float | None]:
 
 
 def _scalars(each: dict[str, Any] | None) -> dict[str, Any]:
-    names = ("point", "states", "nnz", "length", "exploitability", "reason")
     each = each or {}
-    shares = _percent({name: each[name] for name in ("first_deal", "best_response") if name in each})
-    return {name: each[name] for name in names if name in each} | {f"{name} %": x for name, x in shares.items()}
+    shares = {_SHARES[name]: x for name, x in _percent({k: each[k] for k in _SHARES if k in each}).items()}
+    return {heading: each[name] for name, heading in _SCALARS.items() if name in each} | shares
