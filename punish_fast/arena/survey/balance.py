@@ -24,6 +24,7 @@ DEFAULT_ITERATIONS = 40
 # Result of `study_equilibrium` under the standard rules, written by ``python -m bench.make.standard_balance``.
 STANDARD_FILE = Path(__file__).with_name("tabletop.json")
 _GROUPS = ("in_hand", "kept", "plays")
+_NO_RESULT: dict[str, Any] = dict.fromkeys(("length", "first_deal", "best_response")) | {group: {} for group in _GROUPS}
 _SIDES = ("base", "changed")
 # Descriptions of statistics, by name or, for statistics of cards and plays, by group.
 _WORDS = {
@@ -42,9 +43,9 @@ CRITERIA = (
     f"each card, and feints, are {100 * _LEAST_SHARE:.0f} to {100 * _MOST_SHARE:.0f} % of all choices",
 )
 # After ``k`` of many iterations, the worth of a card and a share can still change by these numbers divided by ``k``.
-_WORTH_DRIFT, _SHARE_DRIFT = 0.35, 0.65
-# Minimum time for a study, divided by the time for a comparable study.
-_LEAST_OF_STUDY = 0.5
+_DRIFTS = {"in_hand": 0.35, "plays": 0.65}
+# Sufficient time for a search by `punish_fast.arena.survey.restore.restore`, divided by the time to judge a game.
+SEARCH_COST = 4
 # The finding omits smaller changes of a win probability or share.
 _LEAST = 0.001
 
@@ -94,7 +95,7 @@ class Check:
     @property
     def drift(self) -> float:
         """Possible change of the number after one iteration."""
-        return _WORTH_DRIFT if self.group == "in_hand" else _SHARE_DRIFT
+        return _DRIFTS[self.group]
 
     def size(self, certainty: float) -> float:
         """Return the number relative to its limit, minus an uncertainty: above 1 if the limit is exceeded."""
@@ -138,38 +139,42 @@ def deciding_card(result: dict[str, Any]) -> str:
 
 
 def verdict_of(
-    result: dict[str, Any], rules: Rules, iterations: int, n_faults: int | None = None, seconds: float | None = None
+    result: dict[str, Any], rules: Rules, iterations: int, n_faults: int | None = None, needed: int | None = None
 ) -> tuple[bool | None, str]:
     """Return True if a game is balanced, and a sentence with its ``n_faults`` worst faults (by default, all).
 
     If fewer than half of the requested ``iterations`` are complete, numbers must be far from their limits. Otherwise,
-    return None instead of True or False. The sentence then names the number that is closest to a decision, the number
-    of iterations for a decision and, if the ``seconds`` of the study are given, a sufficient time limit.
+    return None instead of True or False. The sentence then names the number that is closest to its limit relative to
+    its uncertainty, the number of iterations for a decision and, if given, a sufficient time limit ``needed``.
     """
-    certainty = _certainty(result, iterations)
-    worth, share = (f"{100 * certainty * drift:.0f}" for drift in (_WORTH_DRIFT, _SHARE_DRIFT))
-    told = f" After {result['iterations']} of {iterations} iterations, values in points can change by {worth}, and"
-    early = f"{told} shares by {share} %." if certainty else ""
+    certainty, done = uncertainty_of(result, iterations), f"{result['iterations']} of {iterations} iterations"
+    worth, share = (f"{100 * certainty * drift:.0f}" for drift in _DRIFTS.values())
+    early = f" After {done}, the worth of a card can still change by {worth} points, and a share by {share} points."
+    early = early if certainty else ""
     if faults := faults_of(result, rules, certainty):
         return False, f"Not balanced: {'; '.join(each.words for each in faults[:n_faults])}.{early}"
     if close := faults_of(result, rules, -certainty):
-        n = math.ceil(iterations / 2)
-        # Each of the two games has half of the time.
-        most = None if seconds is None else 10 * math.ceil(2 * seconds * n / max(result["iterations"], 1) / 10)
-        limit = f"{100 * close[0].limit:.0f} {'points' if close[0].group == 'in_hand' else '%'}"
-        told = f"{close[0].words}, too close to the limit of {limit}.{early} {n} iterations decide it"
-        return None, f"Undecided: {told}; {'see --time' if most is None else f'try --time {most}'}."
+        worst = min(close, key=lambda each: abs(abs(each.value) - each.limit) / each.drift)
+        limit = f"{100 * worst.limit:.0f} {'points' if worst.group == 'in_hand' else '%'}"
+        told = f"{worst.words} and can still change by {100 * certainty * worst.drift:.0f} points; the limit is {limit}"
+        told = f"{told}. {math.ceil(iterations / 2)} iterations decide it, and {done} are complete"
+        return None, f"Undecided: {told}{'' if needed is None else f'; try --time {needed}'}."
     return True, f"Balanced: all criteria hold.{early}"
 
 
-def early_verdict(rules: Rules, iterations: int, result: dict[str, Any]) -> str:
-    """Return the verdict with its worst reason."""
-    return verdict_of(result, rules, iterations, 1)[1]
+def early_verdict(rules: Rules, iterations: int, result: dict[str, Any]) -> tuple[bool | None, str]:
+    """Return the result of `verdict_of` with the worst reason."""
+    return verdict_of(result, rules, iterations, 1)
 
 
-def _certainty(result: dict[str, Any], iterations: int) -> float:
+def uncertainty_of(result: dict[str, Any], iterations: int) -> float:
     """Return the required distance of a number from its limit, as a multiple of the drifts."""
     return 1 / max(result["iterations"], 1) if result["iterations"] < iterations / 2 else 0.0
+
+
+def tens(seconds: float) -> int:
+    """Return a duration, rounded up to a multiple of ten seconds."""
+    return 10 * math.ceil(seconds / 10)
 
 
 @dataclass(frozen=True)
@@ -190,18 +195,29 @@ class Balance:
 
     @property
     def statistics(self) -> list[Statistic]:
-        """All statistics. Empty unless both games have results."""
-        standard, changed = self.standard.result, self.changed.result
-        if standard is None or changed is None:
+        """All statistics. Empty unless the changed game has results."""
+        changed, standard = self.changed.result or {}, self.standard.result or _NO_RESULT
+        if not changed:
             return []
         found = [Statistic("game", name, standard[name], changed[name]) for name in ("length", "first_deal")]
         for group in _GROUPS:
-            found += [Statistic(group, name, value, changed[group][name]) for name, value in standard[group].items()]
+            found += [Statistic(group, name, standard[group].get(name), x) for name, x in changed[group].items()]
         return [*found, Statistic("game", "best_response", standard["best_response"], changed["best_response"])]
 
     @property
+    def needed(self) -> int | None:
+        """Sufficient time limit for a verdict or, if the game is not balanced, for a search. None if balanced."""
+        result = self.changed.result
+        if not result or (balanced := verdict_of(result, self.rules, self.iterations)[0]):
+            return None
+        return tens((1 if balanced is None else SEARCH_COST) * result.get("needed", self.changed.seconds))
+
+    @property
     def finding(self) -> str:
-        """A sentence about the card whose value in hand changes most and the play whose frequency changes most."""
+        """A sentence about the card whose value in hand changes most and the play whose frequency changes most.
+
+        Changes below their uncertainty are omitted.
+        """
         hand, play = (self._largest(group) for group in ("in_hand", "plays"))
         parts = []
         if hand is not None and hand.base is not None and hand.changed is not None:
@@ -209,33 +225,41 @@ class Balance:
         if play is not None and play.base is not None and play.changed is not None:
             what = "feints are" if play.name == "feint" else f"{play.name} is"
             parts.append(f"{what} {100 * play.changed:.0f} % of all choices instead of {100 * play.base:.0f} %")
-        told = " and ".join(parts) or "neither the worth of cards nor their frequency changes"
+        told = " and ".join(parts) or "no change of the worth of cards or their frequency exceeds its uncertainty"
         return f"With {self.change}, {told}."
 
     def _largest(self, group: str) -> Statistic | None:
-        """Return the statistic of a group with the largest change, or None if every change is below ``_LEAST``."""
+        """Return the statistic of a group with the largest change, or None if every change is too small."""
         found = [(abs(each.difference or 0.0), each) for each in self.statistics if each.group == group]
         size, each = max(found, key=lambda pair: pair[0], default=(0.0, None))
-        return each if size >= _LEAST else None
+        results = [outcome.result for outcome in (self.standard, self.changed) if outcome.result]
+        uncertainty = sum(uncertainty_of(result, self.iterations) for result in results)
+        return each if size >= max(_LEAST, uncertainty * _DRIFTS[group]) else None
 
 
-def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
+def balance(
+    rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None, share: float = 1.0
+) -> Balance:
     """Compare equilibria under two sets of rules with the true redeal, after at most ``iterations`` iterations each.
 
-    The result of the standard rules is stored. If the base rules are others and there is a time limit, each game
-    receives half of the time. The changed game is first, because it is sufficient for a verdict. The base game is
+    The result of the standard rules is stored. If there is a time limit, both studies receive at most a ``share`` of
+    the time. The changed game is first, because it is sufficient for a verdict, and may use all of the time for a
+    verdict. If the base rules are not the standard rules, each game then receives half of the time. The base game is
     omitted if the remaining time is too short.
     """
     pair, watch = (true_rules(base), true_rules(rules)), watch or Watch()
     standard = standard_outcome(pair[0], iterations)
-    sides = [(_SIDES[1], pair[1], 1 / 2), (_SIDES[0], pair[0], 1)] if standard is None else [(_SIDES[1], pair[1], 1)]
+    # Shares of the remaining time, before and after a verdict.
+    sides = [(_SIDES[1], pair[1], 1.0, share if standard else share / 2)]
+    if standard is None:
+        sides.append((_SIDES[0], pair[0], share / (2 - share), 1.0))
     found: list[Outcome] = []
-    for name, side, share in sides:
+    for name, side, most, decided in sides:
         watch.done(len(found), len(sides))
-        job = equilibrium_job(name, side, iterations, share, partial(early_verdict, side, iterations))
+        job = equilibrium_job(name, side, iterations, most, partial(early_verdict, side, iterations), decided)
         found.append(study_in_time(job, watch, found))
     watch.done(len(sides), len(sides))
-    return Balance(*pair, iterations, found[-1] if standard is None else standard, found[0])
+    return Balance(*pair, iterations, standard or found[-1], found[0])
 
 
 def standard_outcome(rules: Rules, iterations: int) -> Outcome | None:
@@ -253,7 +277,8 @@ def study_in_time(job: Job, watch: Watch, before: Sequence[Outcome]) -> Outcome:
     """Run a job of `equilibrium_job`, unless a comparable job ``before`` shows that the remaining time is too short."""
     try:
         if before:
-            require_time(_LEAST_OF_STUDY * before[-1].seconds)
+            comparable = before[-1]
+            require_time((comparable.result or {}).get("least", comparable.seconds))
     except TimeLimitError as error:
         return Outcome(None, str(error), is_final=False)
     return work_on(job, partial(watch.stage, job))
@@ -263,9 +288,10 @@ def report_of(found: Balance) -> dict[str, Any]:
     """Return a balance as a JSON-like object."""
     pair = found.standard, found.changed
     sides = [_side(*game, found.iterations) for game in zip((found.base, found.rules), pair, strict=True)]
-    result, seconds = found.changed.result, found.changed.seconds
+    result, needed = found.changed.result, found.needed
     return {
-        "verdict": verdict_of(result, found.rules, found.iterations, seconds=seconds)[1] if result else None,
+        "verdict": verdict_of(result, found.rules, found.iterations, needed=needed)[1] if result else None,
+        "needed": needed,
         "criteria": list(CRITERIA),
         "limits": [*_limits(found)],
         "change": found.change,
@@ -294,7 +320,7 @@ def _limits(found: Balance) -> Iterator[dict[str, Any]]:
     worst = sorted(checks_of(result, found.rules) if result else [], key=lambda each: each.size(0))
     for each in {(each.group, each.is_minimum): each for each in worst}.values():
         shown = vars(each) | {"words": each.words, "base": base.get(each.group, {}).get(each.name)}
-        yield shown | {"uncertainty": each.drift * _certainty(result, found.iterations)}
+        yield shown | {"uncertainty": each.drift * uncertainty_of(result, found.iterations)}
 
 
 def _side(rules: Rules, outcome: Outcome, iterations: int) -> dict[str, Any]:

@@ -46,7 +46,8 @@ class Watch:
     """Progress callbacks."""
 
     # Called as ``done(n, total)`` after each job, and first as ``done(0, total)``. ``total`` excludes stored results.
-    done: Callable[[int, int], None] = lambda _done, _total: None
+    # A third argument is the expected time of later work in seconds.
+    done: Callable[..., None] = lambda *_: None
     # Returns a context manager for a named stage of a job in this process.
     stage: Callable[[Job, str], AbstractContextManager[object]] = lambda _job, _name: nullcontext()
 

@@ -4,10 +4,10 @@ If several rules were changed, the first candidates undo one change each. Other 
 changed rules. A neighbor differs from them in one further rule, or replaces one copy of the deciding card by a copy of
 another card. Neighbors are screened within seconds in the one-player model against *naive*: the best neighbors are
 those whose card values are closest to the values under the base rules.
-Equilibrium play is then studied under the first candidates and the three best neighbors, as time permits.
+Equilibrium play is then studied under the first candidates and the best neighbors until each verdict is decided. The
+search tries at least three neighbors, and more until one restores the balance, as time permits.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,9 +18,13 @@ import numpy as np
 from punish_fast.arena.players import Player
 from punish_fast.arena.survey.balance import (
     DEFAULT_ITERATIONS,
+    SEARCH_COST,
     Balance,
+    checks_of,
     deciding_card,
+    early_verdict,
     study_in_time,
+    tens,
     verdict_of,
     worth_text,
 )
@@ -32,10 +36,11 @@ from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, val
 from punish_fast.punish.states.openings import openings, worth_of_cards
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build_compact
-from punish_fast.runtime.deadline import seconds_left, time_limit
+from punish_fast.runtime.deadline import seconds_left
 from punish_fast.study.lessons import Stage
 
-_N_CONFIRMED = 3
+# Numbers of screened changes that are studied, and that are shown.
+_N_CONFIRMED, _N_SHOWN = 3, 5
 # Share of the remaining time for screening.
 _SCREENING = 0.5
 
@@ -104,33 +109,45 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
     assert changed is not None
     card = deciding_card(changed)
     rules = neighbors(found.rules, found.base, CARDS.index(card))
-    names = [_change_text(each, found.rules) for each in rules]
-    with time_limit(share=_SCREENING):
-        screened = _screened([("base", found.base), *zip(names, rules, strict=True)], watch)
-    best = np.argsort(_distances(screened), kind="stable")[:_N_CONFIRMED].tolist()
-    chosen = [*undone(found.rules, found.base), *(rules[k] for k in best)]
-    remedies: list[dict[str, Any]] = []
-    n_screened = max(len(screened) - 1, 0)
-    not_tried = names[n_screened:]
+    names, back = [_change_text(each, found.rules) for each in rules], undone(found.rules, found.base)
+    # Expected time of a study.
+    each_study = changed.get("needed", found.changed.seconds)
+    later, reserve = each_study * (len(back) + _N_CONFIRMED), (1 - _SCREENING) * seconds_left()
+    # If the rest of the time is too short for a study, use all of it for screening.
+    reserve = reserve if reserve > changed.get("least", 0.0) else 0.0
+    screened = _screened([("base", found.base), *zip(names, rules, strict=True)], watch, reserve, later)
+    order = np.argsort(_distances(screened), kind="stable").tolist()
+    chosen, first = [*back, *(rules[k] for k in order)], len(back) + _N_CONFIRMED
+    # Each studied change, and whether the game is still not balanced and the worst number relative to its limit.
+    tried: list[tuple[bool, float, dict[str, Any]]] = []
+    not_tried = names[len(order) :]
     for n, each in enumerate(chosen):
+        if n >= first and not all(is_bad for is_bad, *_ in tried):
+            break
         name = _change_text(each, found.rules)
-        job = equilibrium_job(name, each, DEFAULT_ITERATIONS, 1 / (len(chosen) - n))
+        judge, share = partial(early_verdict, each, DEFAULT_ITERATIONS), 1 / max(min(first, len(chosen)) - n, 1)
+        job = equilibrium_job(name, each, DEFAULT_ITERATIONS, share, judge, decided=0.0)
         watch.done(n, len(chosen))
         outcome = study_in_time(job, watch, [found.changed])
+        if not outcome.is_final and n >= first:
+            break
         if not outcome.is_final:
-            not_tried.append(name if n < len(chosen) - len(best) else f"{name} (only screened)")
+            not_tried.append(name if n < len(back) else f"{name} (only screened)")
         if outcome.result is not None:
             balanced, verdict = verdict_of(outcome.result, each, DEFAULT_ITERATIONS, 2)
             value = outcome.result["in_hand"][card] or 0.0
-            iterations = outcome.result["iterations"]
-            few = f" (after {iterations} of {DEFAULT_ITERATIONS} iterations)" if iterations < DEFAULT_ITERATIONS else ""
-            told = f"With {name}{few}: {worth_text(card, value)}. {verdict}"
-            remedies.append({"change": name, "worth": value, "balanced": balanced, "finding": told})
-    remedies.sort(key=lambda each: (not each["balanced"], abs(each["worth"])))
-    # The complete study of a game takes two thirds of the time that is needed for one change.
-    whole = found.changed.seconds * DEFAULT_ITERATIONS / max(changed["iterations"], 1)
-    needed = None if remedies or not not_tried else 10 * math.ceil(3 * whole / 10)
-    return {"card": card, "remedies": remedies, "screened": n_screened, "not_tried": not_tried, "needed": needed}
+            told = f"With {name}: {worth_text(card, value)}. {verdict}"
+            worst = max((check.size(0) for check in checks_of(outcome.result, each)), default=0.0)
+            tried.append((not balanced, worst, {"change": name, "worth": value, "balanced": balanced, "finding": told}))
+    remedies = [each for *_, each in sorted(tried, key=lambda each: each[:2])]
+    return {
+        "card": card,
+        "remedies": remedies,
+        "screened": len(order),
+        "best": [names[k] for k in order[:_N_SHOWN]],
+        "not_tried": not_tried,
+        "needed": None if remedies or not not_tried else tens(SEARCH_COST * each_study),
+    }
 
 
 def deciding_change(found: Balance, watch: Watch) -> str | None:
@@ -147,16 +164,21 @@ def deciding_change(found: Balance, watch: Watch) -> str | None:
     return _change_text(found.rules, back[int(_distances(screened).argmin())])
 
 
-def _screened(named: Sequence[tuple[str, Rules]], watch: Watch) -> list[np.ndarray]:
-    """Return the result of `screen` for each game, float64 ``[5]``, until time runs out.
+def _screened(
+    named: Sequence[tuple[str, Rules]], watch: Watch, reserve: float = 0.0, later: float = 0.0
+) -> list[np.ndarray]:
+    """Return the result of `screen` for each game, float64 ``[5]``, until only ``reserve`` seconds are left.
 
-    If a game cannot be solved, for example because it is too large, its entries are infinite.
+    If a game cannot be solved, for example because it is too large, its entries are infinite. ``later`` is the expected
+    time of later work in seconds.
     """
     found: list[np.ndarray] = []
     for n, (label, rules) in enumerate(named):
-        watch.done(n, len(named))
+        watch.done(n, len(named), later)
+        if seconds_left() == 0 or seconds_left() < reserve:
+            break
         job = Job(label, {}, screen, (rules,))
-        result = work_on(job, partial(watch.stage, job)).result if seconds_left() else None
+        result = work_on(job, partial(watch.stage, job)).result
         if result is None and seconds_left() == 0:
             break
         found.append(np.array(result["in_hand"] if result else [np.inf] * len(CARDS)))

@@ -8,8 +8,9 @@ agent and the equilibrium are separate jobs (``jobs.py``). Points with the same 
 import math
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -42,16 +43,18 @@ from punish_fast.study.selfplay import one_measure
 STUDY_VERSION = 3
 # Share of games against a best response during the approximation of an equilibrium.
 BEST_RESPONSE_SHARE = default_response_share("memoryless")
-# Numbers of iterations before early studies.
-_EARLY = (4, 8, 16)
+# Numbers of iterations before early studies. Another one follows half of all iterations, when verdicts become final.
+_EARLY = (4, 8, 14)
 # Time of an iteration on a core, in seconds for each successor in the graph.
 _SECONDS = 5e-8
 # Times for an early study, a study and a measurement of exploitability, in iterations on the whole graph.
 _EARLY_COST, _COST, _MEASUREMENT_COST = 1.5, 8, 10
+# An estimate of a sufficient time, divided by the expected time.
+_MARGIN = 1.2
 
 
-# Function that describes the result of `study_equilibrium` in words.
-Describe = Callable[[dict[str, Any]], str]
+# Function that judges the result of `study_equilibrium`: True, False, or None if undecided, and the verdict in words.
+Judge = Callable[[dict[str, Any]], tuple[bool | None, str]]
 
 
 @dataclass(frozen=True)
@@ -120,12 +123,12 @@ def agent_job(label: str, point: Point, player: Player, enemy_key: dict[str, Any
 
 
 def equilibrium_job(
-    label: str, rules: Rules, iterations: int, share: float = 1.0, describe: Describe | None = None
+    label: str, rules: Rules, iterations: int, share: float = 1.0, judge: Judge | None = None, decided: float = 1.0
 ) -> Job:
     """Return the job that approximates and studies an equilibrium of a game (see `study_equilibrium`)."""
     rules = true_rules(rules)
     key = _key("equilibrium", rules) | {"iterations": iterations, "best_response_share": BEST_RESPONSE_SHARE}
-    return Job(label, key, study_equilibrium, (rules, iterations, share, describe))
+    return Job(label, key, partial(study_equilibrium, decided=decided), (rules, iterations, share, judge))
 
 
 def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[str, Any]:
@@ -163,7 +166,7 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
 
 
 def study_equilibrium(
-    rules: Rules, iterations: int, share: float, describe: Describe | None, stage: Stage
+    rules: Rules, iterations: int, share: float, judge: Judge | None, stage: Stage, decided: float = 1.0
 ) -> dict[str, Any]:
     """Approximate an equilibrium of the two-player game and study it.
 
@@ -171,22 +174,27 @@ def study_equilibrium(
         rules: The rules, with the true redeal.
         iterations: Maximum number of iterations.
         share: Maximum share of the remaining time, if there is a time limit. At least one iteration is completed.
-        describe: Function that describes the result of an early study in words, which are then part of the name of the
-            stage ``equilibrium``. If there is a time limit, early studies take place after a few iterations. The latest
-            result is returned if the time is too short for a complete study. None to omit early studies.
+        judge: Function that judges the result of an early study. Its words are part of the name of the stage
+            ``equilibrium``. If there is a time limit, early studies take place after a few iterations. The latest
+            result is returned if the time ends before half of the iterations or is too short for a complete study.
+            None to omit early studies.
         stage: Function that returns a context manager for a stage, given its name: ``graph``, ``equilibrium``,
             ``self-play`` or ``best response``.
+        decided: Maximum share of this time after a decision in an early study.
 
     Returns:
         JSON object with the numbers of ``full_states`` and ``iterations``, the results of `study_game`, the win
         probability of the best response as ``best_response``, and the ``exploitability`` in percentage points. If time
         is too short, ``best_response`` and ``exploitability`` are None, and the result of `early_figures` replaces the
-        result of `study_game`.
+        result of `study_game`. After early studies, the object also contains the seconds until the first of them as
+        ``least``, and a sufficient time for half of the iterations as ``needed``.
     """
-    with time_limit(share=share):
+    with time_limit(share=share), ExitStack() as limits:
         begin, n_seconds, verdict, slowest = time.perf_counter(), 0.0, "", 0.0
         early: dict[str, Any] = {}
-        marks = _EARLY if describe is not None and seconds_left() < math.inf else ()
+        whole = seconds_left()
+        half = math.ceil(iterations / 2)
+        marks = () if judge is None or whole == math.inf else (*(k for k in _EARLY if k < half), half)
         report: dict[str, Any] = {"full_states": 0, "iterations": 0}
         report |= dict.fromkeys(("best_response", "exploitability"))
         try:
@@ -197,18 +205,25 @@ def study_equilibrium(
                 if callable(show):
                     show(f"{report['full_states']:,} full states")
                 graph = GameGraph(outline.space, outline)
-            learner = Equilibrium(graph, share=BEST_RESPONSE_SHARE)
-            while learner.iterations < iterations and (not slowest or seconds_left() > _COST * slowest):
+            learner, reserve = Equilibrium(graph, share=BEST_RESPONSE_SHARE), _EARLY_COST if marks else _COST
+            while learner.iterations < iterations and (not slowest or seconds_left() > reserve * slowest):
                 target = next((k for k in marks if learner.iterations < k < iterations), iterations)
-                reserve = _EARLY_COST if marks and not early else _COST
                 with stage(f"equilibrium ({verdict})" if verdict else "equilibrium") as show:
                     slowest = max(slowest, _learn(learner, target, iterations, reserve, show))
-                if marks and describe is not None:
+                if marks and judge is not None:
                     early = {"iterations": learner.iterations} | early_figures(
                         one_measure(graph, learner.average, learner.nodes, learner.reach)
                     )
-                    verdict = describe(early)
-            if early and seconds_left() <= _COST / 2 * slowest:
+                    balanced, verdict = judge(early)
+                    used, left = time.perf_counter() - begin, max(half - learner.iterations, 0)
+                    report["least"] = report.get("least", used)
+                    report["needed"] = _MARGIN * (used + (left + _EARLY_COST * (left > 0)) * slowest)
+                    # Before half of the iterations, the time is better spent on learning than on other statistics.
+                    reserve = _EARLY_COST if left else _COST
+                    if balanced is not None and decided < 1 and seconds_left():
+                        limits.enter_context(time_limit(share=max(decided * whole - used, 0.0) / seconds_left()))
+                        decided = 1.0
+            if early and (reserve == _EARLY_COST or seconds_left() <= _COST / 2 * slowest):
                 return report | early
             report |= {"iterations": learner.iterations} | study_game(graph, learner.average, stage)
         except TimeLimitError as error:

@@ -187,11 +187,11 @@ def watch_jobs(verb: str, quiet: bool) -> Watch:
 
     lines, clock, latest, ends = Progress(quiet), Progress(quiet), "", 0.0
 
-    def done(n_done: int, total: int) -> None:
+    def done(n_done: int, total: int, later: float = 0.0) -> None:
         nonlocal latest, ends
         if n_done == 0:
             clock.start()
-        left = clock.seconds / n_done * (total - n_done) if n_done else 0.0
+        left = clock.seconds / n_done * (total - n_done) + later if n_done else 0.0
         latest, ends = f"{verb}: {n_done} of {count(total, 'job')} done", clock.seconds + left
         lines.show(latest, is_last=n_done == total, left=left)
 

@@ -2,6 +2,8 @@
 
 JSON keys:
     verdict (string): Verdict in words, with the most important reason first.
+    needed (integer or null, seconds): Sufficient time limit for a verdict or, if the game is not balanced, for
+        `--restore`. Null if the game is balanced.
     criteria (list of strings): Criteria of a balanced game.
     limits (list of objects): Number that is worst relative to each limit.
         *_limits
@@ -27,6 +29,7 @@ JSON keys:
             balanced (boolean or null): True if the game is balanced with this change. Null after too few iterations.
             finding (string): Effect of the change, in words.
         screened (integer): Number of further changes that were screened.
+        best (list of strings): Up to five of the screened changes, the best first.
         not_tried (list of strings): Changes that were not tried before the time limit.
         needed (integer or null, seconds): Sufficient time limit, if no change was tried in time. Otherwise null.
     threads (integer): Number of threads.
@@ -42,6 +45,9 @@ from punish_fast.cli.frame.report import CheckError, UsageError, count, print_re
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
 from punish_fast.runtime.errors import printable
+
+# Maximum number of printed changes that were tried, and of those that were not tried.
+_MOST_SHOWN = 5
 
 
 class BalanceOptions(PictureOptions, ComputeOptions):
@@ -73,7 +79,7 @@ def balance(options: BalanceOptions) -> None:
     base, rules = _rules(options)
     options.check_outputs()
     watch = watch_jobs("balance", options.quiet)
-    found = study(rules, base, watch=watch)
+    found = study(rules, base, watch=watch, share=1 / 3 if options.restore else 1.0)
     for which, outcome in (("base", found.standard), ("changed", found.changed)):
         if outcome.reason is not None:
             told = f"the game under the {which} rules could not be studied: {outcome.reason}"
@@ -89,14 +95,14 @@ def balance(options: BalanceOptions) -> None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
     report["restore"] = restored = restore(found, watch) if options.restore else None
     report |= {"threads": _jit.threads(), "seconds": options.stages.clock.total(), "plot": options.plot}
-    given = [word for change in options.set or () for word in ("--set", change)]
-    then = ["balance", *filter(None, [options.rules]), *given, "--base", options.base]
-    if restored is None and not report["changed"]["balanced"]:
-        then += ["--restore"]
-    elif restored is not None and restored["needed"] is not None:
-        then += ["--restore", "--time", restored["needed"]]
+    needed = (restored or {}).get("needed") or (report["needed"] if report["changed"]["balanced"] is None else None)
+    then = ["balance", *options.given("time", "restore")]
+    if needed is None and restored is None and report["needed"] is not None:
+        needed, restored = report["needed"], {}
+    if needed is not None:
+        then += [*["--restore"] * (restored is not None), "--time", needed]
     else:
-        then = [] if options.plot is not None else [*then, "--plot", "balance.png"]
+        then = [*then, "--plot", "balance.png"] if options.plot is None else []
     rows = [each.row for each in found.statistics]
     options.print(report, lambda printed: _print_balance(report, rows, printed), then=then)
 
@@ -107,27 +113,33 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
 
     if early := [f"{n} ({side})" for side, n in report["iterations"].items() if n < DEFAULT_ITERATIONS]:
         learned = f"after {' and '.join(early)} of {DEFAULT_ITERATIONS} iterations"
-        print_text(f"The time limit ended learning {learned}, so all numbers are uncertain; allow more with --time.")
+        print_text(f"The time limit ended learning {learned}, so the numbers are uncertain; allow more with --time.")
     print_text(f"Criteria: {'; '.join(report['criteria'])}.")
+    told = ""
     if (restored := report["restore"]) is not None:
-        for remedy in restored["remedies"]:
+        n_tried = len(restored["remedies"])
+        for remedy in restored["remedies"][:_MOST_SHOWN]:
             print_text(remedy["finding"], "  ", "* ")
+        tried = [f"With {each['change']}, the game is balanced." for each in restored["remedies"] if each["balanced"]]
+        told = " ".join(tried) or "None of the changes tried restores the balance."
         if restored["needed"] is not None:
-            print_text(f"There was no time to try a change; try --time {restored['needed']}.")
-        else:
-            if not any(remedy["balanced"] for remedy in restored["remedies"]):
-                print_text("None of the changes tried restores the balance.")
-            left = "; ".join(restored["not_tried"]) or "none"
-            print_text(f"{count(restored['screened'], 'further change')} screened. Not tried: {left}.")
+            told = f"There was no time to try a change; try --time {restored['needed']}."
+        screened, left = count(restored["screened"], "further change"), restored["not_tried"]
+        left = "; ".join(left[:_MOST_SHOWN]) + f"; {len(left) - _MOST_SHOWN} more" * (len(left) > _MOST_SHOWN) or "none"
+        best = f" The most promising: {'; '.join(restored['best'])}." if restored["best"] and not n_tried else ""
+        print_text(f"{told} {count(n_tried, 'change')} tried, {screened} screened.{best} Not tried: {left}.")
     print()
-    if rows:
-        print_table([["", "base", "changed", "difference"], *rows])
-        print()
-    else:
-        print_text("No numbers can be compared, because the time limit ended before both games were studied.\n")
-    shown = ("verdict", "criteria", "limits", "restore", "statistics")
+    print_table([["", "base", "changed", "difference"], *rows])
+    if early:
+        print_text("-: not measured before the time limit", first="\n")
+    print()
+    unknown = {"balanced": "undecided", "exploitability": "not measured: time limit"}
+    for side in ("base", "changed"):
+        known = {name: value for name, value in printed[side].items() if value is not None}
+        printed[side] = {name: (unknown | known)[name] for name in printed[side] if name in unknown | known}
+    shown = ("verdict", "needed", "criteria", "limits", "restore", "statistics")
     print_report({name: value for name, value in printed.items() if name not in shown})
-    print_text(report["verdict"], first="\n")
+    print_text(f"{report['verdict']} {told}", first="\n")
 
 
 def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:

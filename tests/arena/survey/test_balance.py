@@ -69,7 +69,7 @@ def test_a_game_is_balanced_if_no_card_is_worth_too_much_and_each_is_played():
 
 def test_early_verdicts_need_numbers_far_from_their_limits():
     even = {"iterations": 2, "in_hand": dict.fromkeys(CARDS, 0.0), "plays": dict.fromkeys(PLAYS, 1 / 6)}
-    early = " After 2 of 40 iterations, values in points can change by "
+    early = " 2 of 40 iterations"
     for worth, done, verdict in (
         (0.3, 2, False),
         (0.12, 2, None),
@@ -84,14 +84,34 @@ def test_early_verdicts_need_numbers_far_from_their_limits():
             {True: "Balanced: ", False: "Not balanced: ", None: "Undecided: one more strike"}[verdict]
         )
         assert (early in words) == (done == 2)
-        assert words.endswith("see --time.") == (verdict is None)
-    # A rare play is decided later than a frequent one.
-    rare = even | {"iterations": 10, "plays": even["plays"] | {"guard": 0.06}}
-    told = verdict_of(rare, TINY, 40, seconds=7.0)[1]
-    assert told.startswith("Undecided: guard is 6.0 % of all choices, too close to the limit of 5 %. After 10 of 40 ")
-    # Two games of 20 iterations, at 0.7 seconds each.
-    assert told.endswith(" 20 iterations decide it; try --time 30.")
+    # A rare play is decided later than a frequent one. Of two rare plays, the one closer to the limit is named.
+    rare = even | {"iterations": 10, "plays": even["plays"] | {"guard": 0.06, "strike": 0.07}}
+    assert verdict_of(rare, TINY, 40, needed=30)[1] == (
+        "Undecided: guard is 6.0 % of all choices and can still change by 6 points; the limit is 5 %. 20 iterations "
+        "decide it, and 10 of 40 iterations are complete; try --time 30."
+    )
+    assert "--time" not in verdict_of(rare, TINY, 40)[1]
     assert verdict_of(rare | {"iterations": 40}, TINY, 40)[0]
+
+
+def test_advice_and_findings_respect_uncertainty():
+    # After 4 of 40 iterations, shares can change by 16 points.
+    shares = dict.fromkeys(PLAYS, 1 / 6)
+    some = made_up(plays=shares | {"feint": 0.3}, in_hand={"strike": 0.09, "rush": -0.01})
+    some.changed.result.update(iterations=4, needed=41.0)
+    some = replace(some, iterations=40)
+    some.standard.result.update(iterations=40, plays=shares)
+    assert (report_of(some)["changed"]["balanced"], report_of(some)["needed"]) == (None, 50)
+    assert "one more strike in hand is worth +9.0" in some.finding
+    assert "feints" not in some.finding
+    some.changed.result["in_hand"]["strike"] = 0.01
+    assert some.finding.endswith("no change of the worth of cards or their frequency exceeds its uncertainty.")
+    # A search takes longer than a verdict.
+    some.changed.result["in_hand"]["strike"] = 0.5
+    assert (report_of(some)["changed"]["balanced"], report_of(some)["needed"]) == (False, 170)
+    some.changed.result.update(iterations=40)
+    some.changed.result["in_hand"]["strike"] = 0.0
+    assert report_of(some)["needed"] is None
 
 
 def test_an_early_study_names_the_verdict_and_is_the_result_if_time_runs_out(monkeypatch):
@@ -102,14 +122,15 @@ def test_an_early_study_names_the_verdict_and_is_the_result_if_time_runs_out(mon
         stages.append(name)
         yield
 
-    describe = partial(early_verdict, rules, 20)
+    judge = partial(early_verdict, rules, 20)
     with time_limit(1000):
-        whole = study_equilibrium(rules, 6, 1.0, describe, stage)
+        whole = study_equilibrium(rules, 6, 1.0, judge, stage)
     assert (stages[:2], stages[3:]) == (["graph", "equilibrium"], ["self-play", "best response"])
-    assert re.fullmatch(r"equilibrium \((Not balanced|Undecided): .* After 4 of 20 iterations, .*\)", stages[2])
+    assert re.fullmatch(r"equilibrium \((Not balanced|Undecided): .*\b3 of 20 iterations\b.*\)", stages[2])
+    assert 0 < whole.pop("least") < whole.pop("needed")
     # Without a limit, there is no early study, and the result is the same.
     stages.clear()
-    assert study_equilibrium(rules, 6, 1.0, describe, stage) == whole
+    assert study_equilibrium(rules, 6, 1.0, judge, stage) == whole
     assert stages == ["graph", "equilibrium", "self-play", "best response"]
 
     def late(*_):
@@ -117,7 +138,7 @@ def test_an_early_study_names_the_verdict_and_is_the_result_if_time_runs_out(mon
 
     monkeypatch.setattr("punish_fast.arena.survey.studies.study_game", late)
     with time_limit(1000):
-        early = study_equilibrium(rules, 6, 1.0, describe, stage)
+        early = study_equilibrium(rules, 6, 1.0, judge, stage)
         with pytest.raises(TimeLimitError, match=r"^the time limit has passed \d+0$"):
             study_equilibrium(rules, 6, 1.0, None, stage)
     assert (early["iterations"], early["exploitability"], early["length"], whole["iterations"]) == (6, None, None, 6)
@@ -128,37 +149,64 @@ def test_an_early_study_names_the_verdict_and_is_the_result_if_time_runs_out(mon
     assert next(each.row[2:] for each in some.statistics if each.name == "length") == ["-", "-"]
 
 
-@pytest.mark.parametrize("describe", [None, partial(early_verdict, STRIKE, 60)])
-def test_a_study_ends_within_its_share_of_the_time(now, monkeypatch, describe):
-    iterate, most = studies.Equilibrium.iterate, 60
+@pytest.fixture
+def slow(now, monkeypatch):
+    """Iterations of one second. The list contains the iteration that exceeds the time limit."""
+    iterate, most = studies.Equilibrium.iterate, [1000]
 
     def slow(learner):
-        if learner.iterations == most:
+        if learner.iterations == most[0]:
             raise TimeLimitError("the time limit has passed")
         iterate(learner)
         now[0] += 1
 
     monkeypatch.setattr(studies.Equilibrium, "iterate", slow)
     monkeypatch.setattr(studies, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    return most
+
+
+@pytest.mark.parametrize("judge", [None, partial(early_verdict, STRIKE, 60)])
+def test_a_study_ends_within_its_share_of_the_time(slow, judge):
     with time_limit(100):
-        result = study_equilibrium(true_rules(STRIKE), 60, 0.5, describe, lambda _: nullcontext())
+        result = study_equilibrium(true_rules(STRIKE), 60, 0.5, judge, lambda _: nullcontext())
     # The time of eight iterations is left for the study, but not of ten for the exploitability.
     assert (result["iterations"], result["exploitability"]) == (42, None)
     assert result["length"] > 1
     # An iteration that exceeds the limit leaves the latest early result.
-    most = 6
-    with time_limit(100), nullcontext() if describe else pytest.raises(TimeLimitError):
-        early = study_equilibrium(true_rules(STRIKE), 60, 0.5, describe, lambda _: nullcontext())
+    slow[0] = 6
+    with time_limit(100), nullcontext() if judge else pytest.raises(TimeLimitError):
+        early = study_equilibrium(true_rules(STRIKE), 60, 0.5, judge, lambda _: nullcontext())
         assert (early["iterations"], early["length"]) == (4, None)
+
+
+@pytest.mark.usefixtures("slow")
+def test_learning_comes_before_other_statistics():
+    rules, stages = true_rules(STRIKE), []
+
+    def study(judge, **options):
+        stages.clear()
+        with time_limit(23):
+            return study_equilibrium(rules, 60, 1.0, judge, lambda name: nullcontext(stages.append(name)), **options)
+
+    # Half of the iterations do not fit into the time, so all of it is for learning.
+    early = study(partial(early_verdict, rules, 60))
+    assert (early["iterations"], early["length"], early["least"]) == (22, None, 4)
+    assert "self-play" not in stages
+    # 22 + 8 + 1.5 seconds, plus the margin.
+    assert early["needed"] == pytest.approx(1.2 * 31.5)
+    # A share of the time is for learning after a decision, but undecided studies use all of it.
+    assert study(partial(early_verdict, rules, 60), decided=0.5)["iterations"] == 10
+    assert study(lambda _: (None, "Undecided."), decided=0.5)["iterations"] == 22
+    assert study(lambda _: (False, "Not balanced."), decided=0.0)["iterations"] == 4
 
 
 @pytest.mark.usefixtures("now")
 def test_a_game_is_not_begun_without_enough_time():
     job = equilibrium_job("base", TINY, 2)
     with time_limit(10):
-        assert study_in_time(job, Watch(), [Outcome({}, seconds=19.0)]).result is not None
-        late = study_in_time(job, Watch(), [Outcome({}, seconds=21.0)])
-    told = "the time limit of 10 s leaves too little time, because about 10 s are needed; allow more with --time"
+        assert study_in_time(job, Watch(), [Outcome({"least": 9.0}, seconds=19.0)]).result is not None
+        late = study_in_time(job, Watch(), [Outcome({"least": 11.0}, seconds=19.0)])
+    told = "the time limit of 10 s leaves too little time, because about 11 s are needed; allow more with --time"
     assert (late.result, late.reason, late.is_final) == (None, told, False)
 
 
@@ -196,17 +244,42 @@ def test_balance_is_restored_by_one_more_change(found, now, monkeypatch):
         told.append(steps)
         now[0] += 1000
 
-    # Half of the time is for screening, and the rest is too short for three studies.
-    slow = replace(found, changed=replace(found.changed, seconds=5000.0))
+    # Half of the time is for screening, and the rest for studies of at least a second.
+    slow = replace(found, changed=Outcome(found.changed.result | {"least": 1.0, "needed": 500.0}, seconds=5000.0))
     with time_limit(10_000):
         report = restore(slow, Watch(done=done))
     assert report["card"] == deciding_card(found.changed.result)
     assert {remedy["balanced"] for remedy in report["remedies"]} == {None}
-    assert (report["screened"], len(report["remedies"]), len(report["not_tried"])) == (3, 2, len(rules) - 3 + 1)
+    assert (report["screened"], len(report["remedies"]), len(report["not_tried"])) == (4, 3, len(rules) - 4)
     assert report["needed"] is None
-    assert told == [*((n, len(rules) + 1) for n in range(5)), *((n, 3) for n in range(3))]
+    assert {remedy["change"] for remedy in report["remedies"]} == set(report["best"][:3])
+    # During screening, the expected time of three studies is added.
+    assert told == [*((n, len(rules) + 1, 1500.0) for n in range(6)), *((n, 4) for n in range(4))]
     for remedy in report["remedies"]:
         assert remedy["finding"].startswith(f"With {remedy['change']}: one more {report['card']} in hand is worth ")
+
+
+def test_time_that_is_too_short_for_a_study_is_for_screening(found, now):
+    def done(*_):
+        now[0] += 1
+
+    short = replace(found, changed=Outcome(found.changed.result | {"least": 8.0, "needed": 41.0}))
+    with time_limit(10):
+        report = restore(short, Watch(done=done))
+    assert (report["screened"], len(report["best"]), report["remedies"], report["needed"]) == (8, 5, [], 170)
+    assert [each for each in report["not_tried"] if "(only screened)" in each] == [
+        f"{name} (only screened)" for name in report["best"][:3]
+    ]
+
+
+@pytest.mark.usefixtures("now")
+def test_the_search_ends_with_a_change_that_restores_the_balance(found, monkeypatch):
+    judged = iter([None, True, *[False] * 100])
+    monkeypatch.setattr("punish_fast.arena.survey.restore.verdict_of", lambda *_: (next(judged), "It is."))
+    with time_limit(10_000):
+        report = restore(replace(found, changed=Outcome(found.changed.result | {"least": 1.0})), Watch())
+    assert report["remedies"][0]["balanced"] is True
+    assert (len(report["remedies"]), report["not_tried"]) == (3, [])
 
 
 def test_nothing_is_tried_or_claimed_without_time(found, now):
@@ -215,8 +288,7 @@ def test_nothing_is_tried_or_claimed_without_time(found, now):
         now[0] = 11
         report = restore(several, Watch())
         assert (report["screened"], report["remedies"]) == (0, [])
-        # Three times the duration of 40 iterations.
-        assert report["needed"] == 10 * math.ceil(6 * found.changed.seconds)
+        assert report["needed"] == 10 * math.ceil(4 * found.changed.seconds / 10)
         assert report["not_tried"][-2:] == ["healing=1", "damage.strike=2"]
         assert deciding_change(several, Watch()) is None
         now[0] = 20
@@ -257,7 +329,7 @@ def test_the_finding_names_what_changes_most():
         "With damage.strike=3 instead of 2, one more rush in hand is worth -5.0 points of win rate instead of +0.0 and "
         "feints are -10 % of all choices instead of 0 %."
     )
-    assert "neither the worth of cards" in made_up().finding
+    assert "no change of the worth of cards" in made_up().finding
     assert made_up(plays={"guard": 0.2}).finding.endswith("instead of 2, guard is 20 % of all choices instead of 0 %.")
 
 
@@ -285,7 +357,13 @@ def test_a_balance_is_drawn(found, tmp_path):
     draw_balance(found, tmp_path / "balance.svg")
     text = (tmp_path / "balance.svg").read_text(encoding="utf-8")
     assert "damage.strike=3 instead of 2" in text
-    draw_balance(made_up(), tmp_path / "made-up.png")
+    assert "A card kept instead" in text
+    # Unknown statistics have no panel, and a long list of changes is not repeated in the legend.
+    many = replace(made_up(), rules=changed(STRIKE, "hp=1", "healing=0", "damage.punish=4", "damage.rush=2"))
+    draw_balance(many, tmp_path / "made-up.svg")
+    text = (tmp_path / "made-up.svg").read_text(encoding="utf-8")
+    assert "A card kept instead" not in text
+    assert "changed rules" in text
 
 
 def test_the_result_of_the_standard_rules_is_stored(monkeypatch):
