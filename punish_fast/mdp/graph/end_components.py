@@ -91,11 +91,10 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     row = np.concatenate([outside, np.full(len(staying), -1)])[order]
     # Entries of a row that now have the same column are not added up, so nothing is rounded.
     column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)]).astype(np.int32)
-    value = None if mdp.terminal_value is None else np.append(mdp.terminal_value, 0.0)
+    value: Any = None if mdp.terminal_value is None else np.append(mdp.terminal_value, 0.0)
     ends = {"terminal_reward": np.append(mdp.terminal_reward, 0.0), "terminal_value": value, "names": UNNAMED}
     pointers = cumulated(np.bincount(owner, minlength=n_states)), np.searchsorted(first, mdp.layer_ptr)
-    arrays = select_rows(mdp, row, column) | ends
-    quotient = replace(mdp, state_ptr=pointers[0], layer_ptr=pointers[1], **arrays)
+    quotient = replace(mdp, state_ptr=pointers[0], layer_ptr=pointers[1], **ends, **select_rows(mdp, row, column))
     return Quotient(quotient, mdp, number, first, row, inside)
 
 

@@ -83,9 +83,8 @@ def restriction(
     column = np.full(mdp.n_columns, len(states) + terminal, dtype=np.int32)
     column[states] = np.arange(len(states), dtype=np.int32)
     arrays = select_rows(mdp, taken, column) | ({} if reward is None else {"reward": reward[taken]})
-    layer_ptr = np.searchsorted(states, mdp.layer_ptr)
-    part = MDP(cumulated(counts[states]), terminal_reward=worth, layer_ptr=layer_ptr, **arrays)
-    return Restriction(part, states, taken)
+    arrays |= {"state_ptr": cumulated(counts[states]), "layer_ptr": np.searchsorted(states, mdp.layer_ptr)}
+    return Restriction(MDP(terminal_reward=worth, **arrays), states, taken)
 
 
 def restricted(mdp: MDP, rows: np.ndarray, ends: np.ndarray, reward: np.ndarray | None = None) -> Restriction:

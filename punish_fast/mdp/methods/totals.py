@@ -100,7 +100,7 @@ class Probability:
 
     mdp: MDP  # not compact. Its rewards are ignored
     goal: np.ndarray  # bool [n_columns]
-    stops: np.ndarray  # bool [n_columns], other columns in which a run ends
+    stops: np.ndarray  # bool [n_columns], columns in which a run ends, in addition to the goal
     limits: SolverOptions
     maximize: bool = True
     is_exact: Any = None  # bool [n_states], states in which the probability found is exactly 0 or 1

@@ -59,8 +59,7 @@ def reach_probability(
     check_arrays(mdp, maximize)
     within, rows = limits_of(tolerance, limits), rows_of(mdp, policy)
     mdp = normalized(mdp.expanded() if policy is None else mdp.under(policy))
-    goal = columns_of(mdp, "goal", goal)
-    stops = columns_of(mdp, "avoid", avoid) & ~goal
+    goal, stops = columns_of(mdp, "goal", goal), columns_of(mdp, "avoid", avoid)
     found = climb(problem := Probability(mdp, goal, stops, within, maximize))
     error = np.where(problem.is_exact, 0.0, found.error_bound)
     return bounded(found.v, error, found.choice, rows, PROBABILITY, within.tolerance)
