@@ -208,13 +208,13 @@ def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
     from punish_fast.store.reader import load
 
     text = page.read_text(encoding="utf-8")
-    study = study_file(LessonsOptions(agent=str(file), db=games))
-    text = replaced(text, blocks_of(study.report, load(file).origin))
+    found, people, report = study_file(LessonsOptions(agent=str(file), db=games))
+    text = replaced(text, blocks_of(report, load(file).origin))
     written = [page]
     with tempfile.TemporaryDirectory() as folder:
         for row, name in (FIGURES | (PEOPLE_FIGURE if games is not None else {})).items():
             drawn = Path(folder) / name
-            draw_lessons(study.lessons, study.people, "", drawn, rows=[row])
+            draw_lessons(found, people, "", drawn, rows=[row])
             shrink(drawn, page.parent / name)
             written.append(page.parent / name)
     page.write_text(text, encoding="utf-8")

@@ -79,7 +79,7 @@ def lessons(options: LessonsOptions) -> None:
     if options.db is None and (options.player is not None or options.with_bots):
         raise UsageError(f"{'--with-bots' if options.player is None else '--player'} requires --db")
     options.check_outputs()
-    found, people, report = _study_file(options)
+    found, people, report = study_file(options)
     if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons
 
@@ -88,7 +88,7 @@ def lessons(options: LessonsOptions) -> None:
     options.print(report | {"plot": options.plot}, print_lessons, then=(*then, "--rules", options.rules))
 
 
-def _study_file(options: LessonsOptions) -> tuple[Lessons, Deviations | None, dict[str, Any]]:
+def study_file(options: LessonsOptions) -> tuple[Lessons, Deviations | None, dict[str, Any]]:
     """Return lessons, deviations and the report. Deviations are None if no recorded games are given."""
     from punish_fast.duel.evaluation import EVALUATION
     from punish_fast.punish.states.space import StateSpace

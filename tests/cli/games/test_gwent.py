@@ -48,7 +48,8 @@ def test_matches_with_given_decks_are_a_table_of_shares(run, monkeypatch):
     assert DECKS not in printed
     assert re.search(r"agent +decks +against +first +second +both +error +games", printed)
     assert re.search(r"rule-of-thumb +given +random( +\d+\.\d%){4} +4$", printed, re.MULTILINE)
-    assert "first, second: games won in this seat; the first player has the first deck given" in " ".join(printed.split())
+    told = "first, second: games won in this seat; the first player has the first deck given"
+    assert told in " ".join(printed.split())
 
 
 @pytest.mark.compiled
