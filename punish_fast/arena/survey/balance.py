@@ -162,11 +162,6 @@ def verdict_of(
     return True, f"Balanced: all criteria hold.{early}"
 
 
-def early_verdict(rules: Rules, iterations: int, result: dict[str, Any]) -> tuple[bool | None, str]:
-    """Return the result of `verdict_of` with the worst reason."""
-    return verdict_of(result, rules, iterations, 1)
-
-
 def uncertainty_of(result: dict[str, Any], iterations: int) -> float:
     """Return the required distance of a number from its limit, as a multiple of the drifts."""
     return 1 / max(result["iterations"], 1) if result["iterations"] < iterations / 2 else 0.0
@@ -218,7 +213,7 @@ class Balance:
 
         Changes below their uncertainty are omitted.
         """
-        hand, play = (self._largest(group) for group in ("in_hand", "plays"))
+        hand, play = map(self._largest, _DRIFTS)
         parts = []
         if hand is not None and hand.base is not None and hand.changed is not None:
             parts.append(f"{worth_text(hand.name, hand.changed)} instead of {100 * hand.base:+.1f}")
@@ -256,8 +251,8 @@ def balance(
     found: list[Outcome] = []
     for name, side, most, decided in sides:
         watch.done(len(found), len(sides))
-        job = equilibrium_job(name, side, iterations, most, partial(early_verdict, side, iterations), decided)
-        found.append(study_in_time(job, watch, found))
+        judge = partial(verdict_of, rules=side, iterations=iterations, n_faults=1)
+        found.append(study_in_time(equilibrium_job(name, side, iterations, most, judge, decided), watch, found))
     watch.done(len(sides), len(sides))
     return Balance(*pair, iterations, standard or found[-1], found[0])
 
@@ -277,8 +272,7 @@ def study_in_time(job: Job, watch: Watch, before: Sequence[Outcome]) -> Outcome:
     """Run a job of `equilibrium_job`, unless a comparable job ``before`` shows that the remaining time is too short."""
     try:
         if before:
-            comparable = before[-1]
-            require_time((comparable.result or {}).get("least", comparable.seconds))
+            require_time((before[-1].result or {}).get("least", before[-1].seconds))
     except TimeLimitError as error:
         return Outcome(None, str(error), is_final=False)
     return work_on(job, partial(watch.stage, job))

@@ -28,11 +28,11 @@ _PER_INCH, _LABEL = 8.7, 60
 
 def draw_balance(found: Balance, path: Path) -> None:
     """Plot a balance to a PNG, SVG or PDF file: two bars for each card, with the difference next to them."""
-    if not found.statistics or found.standard.result is None:
-        raise FigureError(f"{path}: there is nothing to draw, because a game could not be studied")
-    known = {group: [each for each in found.statistics if each.group == group] for group in _TITLES}
+    groups = {group: [each for each in found.statistics if each.group == group] for group in _TITLES}
     # After few iterations, some statistics are unknown.
-    known = {group: rows for group, rows in known.items() if any(each.difference is not None for each in rows)}
+    known = {group: rows for group, rows in groups.items() if any(each.changed is not None for each in rows)}
+    if not known:
+        raise FigureError(f"{path}: there is nothing to draw, because a game could not be studied")
     labels = name_of(found.base), found.change if len(found.change) <= _LABEL else "changed rules"
     with picture(path, "balance") as figure:
         panels = add_panels(figure, len(known), 4, 4.7, gridspec_kw={"wspace": 0.1})

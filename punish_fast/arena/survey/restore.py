@@ -22,7 +22,6 @@ from punish_fast.arena.survey.balance import (
     Balance,
     checks_of,
     deciding_card,
-    early_verdict,
     study_in_time,
     tens,
     verdict_of,
@@ -41,6 +40,8 @@ from punish_fast.study.lessons import Stage
 
 # Numbers of screened changes that are studied, and that are shown.
 _N_CONFIRMED, _N_SHOWN = 3, 5
+# Time for a first verdict, divided by the same time for the changed game.
+_MARGIN = 1.2
 # Share of the remaining time for screening.
 _SCREENING = 0.5
 
@@ -110,11 +111,11 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
     card = deciding_card(changed)
     rules = neighbors(found.rules, found.base, CARDS.index(card))
     names, back = [_change_text(each, found.rules) for each in rules], undone(found.rules, found.base)
-    # Expected time of a study.
-    each_study = changed.get("needed", found.changed.seconds)
+    # Expected times of a study, and until its first verdict.
+    each_study, least = changed.get("needed", found.changed.seconds), _MARGIN * changed.get("least", 1.0)
     later, reserve = each_study * (len(back) + _N_CONFIRMED), (1 - _SCREENING) * seconds_left()
     # If the rest of the time is too short for a study, use all of it for screening.
-    reserve = reserve if reserve > changed.get("least", 0.0) else 0.0
+    reserve = reserve if reserve > least else 0.0
     screened = _screened([("base", found.base), *zip(names, rules, strict=True)], watch, reserve, later)
     order = np.argsort(_distances(screened), kind="stable").tolist()
     chosen, first = [*back, *(rules[k] for k in order)], len(back) + _N_CONFIRMED
@@ -125,7 +126,8 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
         if n >= first and not all(is_bad for is_bad, *_ in tried):
             break
         name = _change_text(each, found.rules)
-        judge, share = partial(early_verdict, each, DEFAULT_ITERATIONS), 1 / max(min(first, len(chosen)) - n, 1)
+        judge = partial(verdict_of, rules=each, iterations=DEFAULT_ITERATIONS, n_faults=1)
+        share = max(1 / max(min(first, len(chosen)) - n, 1), least / max(seconds_left(), least))
         job = equilibrium_job(name, each, DEFAULT_ITERATIONS, share, judge, decided=0.0)
         watch.done(n, len(chosen))
         outcome = study_in_time(job, watch, [found.changed])
@@ -146,7 +148,7 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
         "screened": len(order),
         "best": [names[k] for k in order[:_N_SHOWN]],
         "not_tried": not_tried,
-        "needed": None if remedies or not not_tried else tens(SEARCH_COST * each_study),
+        "needed": tens(SEARCH_COST * each_study) if not_tried and len(tried) < first else None,
     }
 
 

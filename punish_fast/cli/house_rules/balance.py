@@ -31,7 +31,7 @@ JSON keys:
         screened (integer): Number of further changes that were screened.
         best (list of strings): Up to five of the screened changes, the best first.
         not_tried (list of strings): Changes that were not tried before the time limit.
-        needed (integer or null, seconds): Sufficient time limit, if no change was tried in time. Otherwise null.
+        needed (integer or null, seconds): Sufficient time limit, if the time ended too early. Otherwise null.
     threads (integer): Number of threads.
     seconds (number, seconds): Duration of the command.
     plot (string or null): Plot file.
@@ -95,12 +95,9 @@ def balance(options: BalanceOptions) -> None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
     report["restore"] = restored = restore(found, watch) if options.restore else None
     report |= {"threads": _jit.threads(), "seconds": options.stages.clock.total(), "plot": options.plot}
-    needed = (restored or {}).get("needed") or (report["needed"] if report["changed"]["balanced"] is None else None)
-    then = ["balance", *options.given("time", "restore")]
-    if needed is None and restored is None and report["needed"] is not None:
-        needed, restored = report["needed"], {}
+    needed, then = (report if restored is None else restored)["needed"], ["balance", *options.given("time", "restore")]
     if needed is not None:
-        then += [*["--restore"] * (restored is not None), "--time", needed]
+        then += [*["--restore"] * (options.restore or report["changed"]["balanced"] is False), "--time", needed]
     else:
         then = [*then, "--plot", "balance.png"] if options.plot is None else []
     rows = [each.row for each in found.statistics]
@@ -117,17 +114,18 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
     print_text(f"Criteria: {'; '.join(report['criteria'])}.")
     told = ""
     if (restored := report["restore"]) is not None:
-        n_tried = len(restored["remedies"])
-        for remedy in restored["remedies"][:_MOST_SHOWN]:
+        remedies, left = restored["remedies"], restored["not_tried"]
+        for remedy in remedies[:_MOST_SHOWN]:
             print_text(remedy["finding"], "  ", "* ")
-        tried = [f"With {each['change']}, the game is balanced." for each in restored["remedies"] if each["balanced"]]
-        told = " ".join(tried) or "None of the changes tried restores the balance."
+        told = " ".join(f"With {each['change']}, the game is balanced." for each in remedies if each["balanced"])
+        undecided = sum(each["balanced"] is None for each in remedies)
+        told = told or f"None of the changes tried restores the balance{f' ({undecided} undecided)' * (undecided > 0)}."
         if restored["needed"] is not None:
-            told = f"There was no time to try a change; try --time {restored['needed']}."
-        screened, left = count(restored["screened"], "further change"), restored["not_tried"]
+            told = f"{told if remedies else 'There was no time to try a change.'} Try --time {restored['needed']}."
+        screened = f"{count(len(remedies), 'change')} tried, {count(restored['screened'], 'further change')} screened."
         left = "; ".join(left[:_MOST_SHOWN]) + f"; {len(left) - _MOST_SHOWN} more" * (len(left) > _MOST_SHOWN) or "none"
-        best = f" The most promising: {'; '.join(restored['best'])}." if restored["best"] and not n_tried else ""
-        print_text(f"{told} {count(n_tried, 'change')} tried, {screened} screened.{best} Not tried: {left}.")
+        best = f" The most promising: {'; '.join(restored['best'])}." if restored["best"] and not remedies else ""
+        print_text(f"{told} {screened}{best} Not tried: {left}.")
     print()
     print_table([["", "base", "changed", "difference"], *rows])
     if early:
@@ -135,8 +133,8 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
     print()
     unknown = {"balanced": "undecided", "exploitability": "not measured: time limit"}
     for side in ("base", "changed"):
-        known = {name: value for name, value in printed[side].items() if value is not None}
-        printed[side] = {name: (unknown | known)[name] for name in printed[side] if name in unknown | known}
+        values = {name: unknown.get(name) if value is None else value for name, value in printed[side].items()}
+        printed[side] = {name: value for name, value in values.items() if value is not None}
     shown = ("verdict", "needed", "criteria", "limits", "restore", "statistics")
     print_report({name: value for name, value in printed.items() if name not in shown})
     print_text(f"{report['verdict']} {told}", first="\n")

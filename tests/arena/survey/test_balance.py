@@ -13,7 +13,6 @@ from punish_fast.arena.survey.balance import (
     Balance,
     balance,
     deciding_card,
-    early_verdict,
     report_of,
     standard_outcome,
     study_in_time,
@@ -33,6 +32,10 @@ from punish_fast.study.frequencies import PLAYS
 
 TINY = PRESETS["tiny"]
 STRIKE = changed(TINY, "damage.strike=3")
+
+
+def judge_of(rules, iterations):
+    return partial(verdict_of, rules=rules, iterations=iterations, n_faults=1)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +125,7 @@ def test_an_early_study_names_the_verdict_and_is_the_result_if_time_runs_out(mon
         stages.append(name)
         yield
 
-    judge = partial(early_verdict, rules, 20)
+    judge = judge_of(rules, 20)
     with time_limit(1000):
         whole = study_equilibrium(rules, 6, 1.0, judge, stage)
     assert (stages[:2], stages[3:]) == (["graph", "equilibrium"], ["self-play", "best response"])
@@ -165,7 +168,7 @@ def slow(now, monkeypatch):
     return most
 
 
-@pytest.mark.parametrize("judge", [None, partial(early_verdict, STRIKE, 60)])
+@pytest.mark.parametrize("judge", [None, judge_of(STRIKE, 60)])
 def test_a_study_ends_within_its_share_of_the_time(slow, judge):
     with time_limit(100):
         result = study_equilibrium(true_rules(STRIKE), 60, 0.5, judge, lambda _: nullcontext())
@@ -189,13 +192,13 @@ def test_learning_comes_before_other_statistics():
             return study_equilibrium(rules, 60, 1.0, judge, lambda name: nullcontext(stages.append(name)), **options)
 
     # Half of the iterations do not fit into the time, so all of it is for learning.
-    early = study(partial(early_verdict, rules, 60))
+    early = study(judge_of(rules, 60))
     assert (early["iterations"], early["length"], early["least"]) == (22, None, 4)
     assert "self-play" not in stages
     # 22 + 8 + 1.5 seconds, plus the margin.
     assert early["needed"] == pytest.approx(1.2 * 31.5)
     # A share of the time is for learning after a decision, but undecided studies use all of it.
-    assert study(partial(early_verdict, rules, 60), decided=0.5)["iterations"] == 10
+    assert study(judge_of(rules, 60), decided=0.5)["iterations"] == 10
     assert study(lambda _: (None, "Undecided."), decided=0.5)["iterations"] == 22
     assert study(lambda _: (False, "Not balanced."), decided=0.0)["iterations"] == 4
 
@@ -230,7 +233,9 @@ def now(monkeypatch):
 
 def test_balance_is_restored_by_one_more_change(found, now, monkeypatch):
     # Without a verdict, a change is neither balanced nor unbalanced.
-    monkeypatch.setattr("punish_fast.arena.survey.restore.verdict_of", lambda *_: (None, "Too few iterations."))
+    monkeypatch.setattr(
+        "punish_fast.arena.survey.restore.verdict_of", lambda *_, **_options: (None, "Too few iterations.")
+    )
     rules = neighbors(STRIKE, TINY, CARDS.index("strike"))
     changes = [changes_of(each, STRIKE) for each in rules]
     swaps, others = changes[:4], changes[4:]
@@ -274,8 +279,12 @@ def test_time_that_is_too_short_for_a_study_is_for_screening(found, now):
 
 @pytest.mark.usefixtures("now")
 def test_the_search_ends_with_a_change_that_restores_the_balance(found, monkeypatch):
-    judged = iter([None, True, *[False] * 100])
-    monkeypatch.setattr("punish_fast.arena.survey.restore.verdict_of", lambda *_: (next(judged), "It is."))
+    final = iter([None, True, *[False] * 100])
+
+    def judge(*_, **early):
+        return (False if early else next(final)), "It is."
+
+    monkeypatch.setattr("punish_fast.arena.survey.restore.verdict_of", judge)
     with time_limit(10_000):
         report = restore(replace(found, changed=Outcome(found.changed.result | {"least": 1.0})), Watch())
     assert report["remedies"][0]["balanced"] is True
