@@ -25,7 +25,7 @@ def test_a_change_is_put_beside_the_standard_rules(run, monkeypatch):
     assert "With damage.strike=3 instead of 2, one more " in " ".join(done.out.split())
     said = " ".join(done.out.split())
     assert re.search(r"\* With .* None of the changes tried restores the balance\. [\d]+ changes tried, ", said)
-    assert " further changes screened. Not tried: none." in said
+    assert " further changes screened. Not tried (the most promising first): none." in said
     assert said.endswith(" None of the changes tried restores the balance.")
     assert max(map(len, done.out.splitlines())) <= 80
 

@@ -38,8 +38,8 @@ from punish_fast.punish.transitions.tensor import build_compact
 from punish_fast.runtime.deadline import seconds_left
 from punish_fast.study.lessons import Stage
 
-# Numbers of screened changes that are studied, and that are shown.
-_N_CONFIRMED, _N_SHOWN = 3, 5
+# Minimum number of screened changes that are studied.
+_N_CONFIRMED = 3
 # Time for a first verdict, divided by the same time for the changed game.
 _MARGIN = 1.2
 # Share of the remaining time for screening.
@@ -121,7 +121,7 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
     chosen, first = [*back, *(rules[k] for k in order)], len(back) + _N_CONFIRMED
     # Each studied change, and whether the game is still not balanced and the worst number relative to its limit.
     tried: list[tuple[bool, float, dict[str, Any]]] = []
-    not_tried = names[len(order) :]
+    not_tried: list[str] = []
     for n, each in enumerate(chosen):
         if n >= first and not all(is_bad for is_bad, *_ in tried):
             break
@@ -131,8 +131,6 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
         job = equilibrium_job(name, each, DEFAULT_ITERATIONS, share, judge, decided=0.0)
         watch.done(n, len(chosen))
         outcome = study_in_time(job, watch, [found.changed])
-        if not outcome.is_final and n >= first:
-            break
         if not outcome.is_final:
             not_tried.append(name if n < len(back) else f"{name} (only screened)")
         if outcome.result is not None:
@@ -146,9 +144,8 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
         "card": card,
         "remedies": remedies,
         "screened": len(order),
-        "best": [names[k] for k in order[:_N_SHOWN]],
-        "not_tried": not_tried,
-        "needed": tens(SEARCH_COST * each_study) if not_tried and len(tried) < first else None,
+        "not_tried": not_tried + names[len(order) :],
+        "needed": tens(SEARCH_COST * each_study) if len(tried) < min(first, len(back) + len(names)) else None,
     }
 
 

@@ -29,8 +29,7 @@ JSON keys:
             balanced (boolean or null): True if the game is balanced with this change. Null after too few iterations.
             finding (string): Effect of the change, in words.
         screened (integer): Number of further changes that were screened.
-        best (list of strings): Up to five of the screened changes, the best first.
-        not_tried (list of strings): Changes that were not tried before the time limit.
+        not_tried (list of strings): Changes that were not tried before the time limit, the most promising first.
         needed (integer or null, seconds): Sufficient time limit, if the time ended too early. Otherwise null.
     threads (integer): Number of threads.
     seconds (number, seconds): Duration of the command.
@@ -124,8 +123,7 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
             told = f"{told if remedies else 'There was no time to try a change.'} Try --time {restored['needed']}."
         screened = f"{count(len(remedies), 'change')} tried, {count(restored['screened'], 'further change')} screened."
         left = "; ".join(left[:_MOST_SHOWN]) + f"; {len(left) - _MOST_SHOWN} more" * (len(left) > _MOST_SHOWN) or "none"
-        best = f" The most promising: {'; '.join(restored['best'])}." if restored["best"] and not remedies else ""
-        print_text(f"{told} {screened}{best} Not tried: {left}.")
+        print_text(f"{told} {screened} Not tried (the most promising first): {left}.")
     print()
     print_table([["", "base", "changed", "difference"], *rows])
     if early:
