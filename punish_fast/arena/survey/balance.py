@@ -149,8 +149,8 @@ def verdict_of(
     """
     certainty, done = uncertainty_of(result, iterations), f"{result['iterations']} of {iterations} iterations"
     worth, share = (f"{100 * certainty * drift:.0f}" for drift in _DRIFTS.values())
-    early = f" After {done}, the worth of a card can still change by {worth} points, and a share by {share} points."
-    early = early if certainty else ""
+    told = f" After {done}, the worth of a card can still change by {worth} points, and a share by {share} points."
+    early = told if certainty else ""
     if faults := faults_of(result, rules, certainty):
         return False, f"Not balanced: {'; '.join(each.words for each in faults[:n_faults])}.{early}"
     if close := faults_of(result, rules, -certainty):
@@ -245,9 +245,8 @@ def balance(
     pair, watch = (true_rules(base), true_rules(rules)), watch or Watch()
     standard = standard_outcome(pair[0], iterations)
     # Shares of the remaining time, before and after a verdict.
-    sides = [(_SIDES[1], pair[1], 1.0, share if standard else share / 2)]
-    if standard is None:
-        sides.append((_SIDES[0], pair[0], share / (2 - share), 1.0))
+    sides = [("changed", pair[1], 1.0, share if standard else share / 2)]
+    sides += [] if standard else [("base", pair[0], share / (2 - share), 1.0)]
     found: list[Outcome] = []
     for name, side, most, decided in sides:
         watch.done(len(found), len(sides))

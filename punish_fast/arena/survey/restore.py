@@ -113,12 +113,12 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
     names, back = [_change_text(each, found.rules) for each in rules], undone(found.rules, found.base)
     # Expected times of a study, and until its first verdict.
     each_study, least = changed.get("needed", found.changed.seconds), _MARGIN * changed.get("least", 1.0)
-    later, reserve = each_study * (len(back) + _N_CONFIRMED), (1 - _SCREENING) * seconds_left()
+    first, reserve = len(back) + _N_CONFIRMED, (1 - _SCREENING) * seconds_left()
     # If the rest of the time is too short for a study, use all of it for screening.
     reserve = reserve if reserve > least else 0.0
-    screened = _screened([("base", found.base), *zip(names, rules, strict=True)], watch, reserve, later)
-    order = np.argsort(_distances(screened), kind="stable").tolist()
-    chosen, first = [*back, *(rules[k] for k in order)], len(back) + _N_CONFIRMED
+    named = [("base", found.base), *zip(names, rules, strict=True)]
+    order = np.argsort(_distances(_screened(named, watch, reserve, first * each_study)), kind="stable").tolist()
+    chosen = [*back, *(rules[k] for k in order)]
     # Each studied change, and whether the game is still not balanced and the worst number relative to its limit.
     tried: list[tuple[bool, float, dict[str, Any]]] = []
     not_tried: list[str] = []

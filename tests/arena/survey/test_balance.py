@@ -371,6 +371,9 @@ def test_a_balance_is_drawn(found, tmp_path):
     text = (tmp_path / "made-up.svg").read_text(encoding="utf-8")
     assert "A card kept instead" not in text
     assert "changed rules" in text
+    # The changed game is drawn even if there was no time for the base game.
+    draw_balance(replace(found, standard=Outcome(None, "late", is_final=False)), tmp_path / "changed.svg")
+    assert "One more card" in (tmp_path / "changed.svg").read_text(encoding="utf-8")
 
 
 def test_the_result_of_the_standard_rules_is_stored(monkeypatch):
