@@ -27,6 +27,10 @@ RULES = {
 }
 
 
+# Kinds of files with unfinished results.
+_RESUMED = {"bounds": "for exploit --resume", "public-equilibrium": "for equilibrium --resume"}
+
+
 class AgentsOptions(CommonOptions):
     """Options of ``agents``."""
 
@@ -39,13 +43,15 @@ def agents(options: AgentsOptions) -> None:
     from punish_fast.arena.built_in_players import BUILT_INS
 
     try:
-        found = sorted(options.folder.iterdir())
+        # Rules come first, so that other files show the names of their rules.
+        found = sorted(options.folder.iterdir(), key=lambda path: (path.suffix != ".toml", path))
     except OSError as error:
         raise UsageError(f"{options.folder}: cannot be listed ({error.strerror})") from None
     paths = [path for path in found if path.suffix in (".h5", ".toml") and path.is_file()]
     files = [_describe(path) for path in paths if path.name != "pyproject.toml"]
     built_ins = {name: f"{each.person} {each.about}; {each.strength}" for name, each in BUILT_INS.items()}
-    options.print({"agents": built_ins, "rules": RULES, "files": files}, then=("play", "veteran"))
+    told = "AGENT@resolve solves each measure again after its deal; AGENT@T plays by softmax at temperature T."
+    options.print({"agents": built_ins, "rules": RULES, "files": files}, result=told, then=("play", "veteran"))
 
 
 def _describe(path: Path) -> dict[str, Any]:
@@ -59,7 +65,7 @@ def _describe(path: Path) -> dict[str, Any]:
         return {"file": path, "kind": file.kind, "rules": name_of(file.rules), "about": about(file)}
     except (ReadError, RulesError) as error:
         kind, game = learner_at(path)
-        told = str(error).removeprefix(f"{path}: ") if kind is None else f"trained on {game}"
+        told = str(error).removeprefix(f"{path}: ") if kind is None else _RESUMED.get(kind, f"trained on {game}")
         return {"file": path, "kind": kind, "rules": None, "about": told}
 
 
@@ -74,7 +80,7 @@ def about(file: Any) -> str:
         objective, discount = file.attributes["objective"], file.attributes["discount"]
         return f"{against}, {f'discount {discount:g}' if objective == 'discounted' else objective}"
     if file.kind == "strategy":
-        return ", ".join([file.information, *([] if file.origin is None else [in_words(file.origin)])])
+        return f"{file.information}, {'origin not recorded' if file.origin is None else in_words(file.origin)}"
     return f"{file.information}, checkpoint after {file.attributes['iterations']:,} iterations"
 
 

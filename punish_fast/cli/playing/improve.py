@@ -114,9 +114,11 @@ def _latest_user(database: Path) -> str:
 
 
 def _print_improvement(report: dict[str, Any]) -> None:
-    name, reference = report["player"], report["reference"]
+    from punish_fast.arena.built_in_players import person_of
+
+    name, reference = person_of(report["player"]), person_of(report["reference"])
     results: dict[str, Column] = {"won": "{win_rate:.1%}", "points lost per game": "{loss:.1p}"}
-    opponents: dict[str, Column] = {"opponent": lambda each: f"{each['name']}{' (bot)' if each['is_bot'] else ''}"}
+    opponents: dict[str, Column] = {"opponent": lambda each: f"{person_of(each['name'])}{' (bot)' * each['is_bot']}"}
     print_rows(report["opponents"], opponents | {"games": "{games:,}"} | results)
     print()
     print_rows(report["trend"], {"games": "{first} to {last}"} | results)

@@ -46,7 +46,8 @@ class PlayOptions(CommonOptions):
 
     agents: list[str] | None = argument(
         "AGENT",
-        "Opponent: a built-in agent (see `agents`) or a file.  [default: veteran; naive if the rules are not tabletop]",
+        "Opponent: a built-in agent (see `agents`) or a file. Append @resolve to solve each measure again after its "
+        "deal.  [default: veteran; naive if the rules are not tabletop]",
     )
     coach: bool = option("Show the win probability of each move, and the enemy's possible moves.", default=False)
     against: str | None = option(
