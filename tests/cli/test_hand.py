@@ -96,10 +96,8 @@ def test_three_lines_stand_above_the_table(run):
     assert re.fullmatch(r"Against naive itself, strike wins most: 6\d\.\d%\.", best)
     assert table[0].split() == ["how", "often", "wins", "any", "pile:", "how", "often", "wins"]
     assert table[5] == ""
-    caution = (
-        "naive is only the best player against random play. For better advice: punish-fast equilibrium --rules tiny,"
-    )
-    assert " ".join(table[6:]) == f"{caution} then punish-fast hand RS FILE.h5."
+    better = "punish-fast equilibrium --rules tiny, then punish-fast hand RS FILE.h5."
+    assert " ".join(table[6:]) == f"naive is optimal only against random play. For better advice: {better}"
     assert done.then == "punish-fast equilibrium --rules tiny"
     assert "any of 5 discard piles" in run("hand", "rs", "--rules", "tiny").out
 

@@ -48,8 +48,7 @@ def hand(options: HandOptions) -> None:
     from punish_fast.punish.rules import PRESETS, load_rules, true_rules
 
     player = None if options.agent is None else Player(options.agent)
-    named = load_rules(options.rules) if options.rules else (player and player.rules) or PRESETS["tabletop"]
-    rules = true_rules(named)
+    rules = true_rules(load_rules(options.rules) if options.rules else (player and player.rules) or PRESETS["tabletop"])
     state = position_of_hand(rules=rules, **options.details())
     with options.stages.progress.stage("solving"):
         judge, reference = judge_by(player, rules)
