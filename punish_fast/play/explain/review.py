@@ -111,9 +111,7 @@ class Judge:
         states = np.array(side.states, dtype=np.int64)
         indices = indices_of(self._space, states)
         for code in states[indices < 0].tolist():
-            told = (
-                f"is not a position under the rules {name_of(self._space.rules)}; games under other rules need --rules"
-            )
+            told = f"is not a position under the rules {name_of(self._space.rules)}; other rules need --rules"
             raise NoAnswerError(f"state {code}: {told}")
         # Old records can lack breaths, so a new measure is detected by a breath number that does not increase.
         breath = split_digits(states)[:, BREATH].astype(np.int64)

@@ -362,9 +362,7 @@ def test_what_cannot_be_reviewed_is_refused(run, reviewing):
     rules = (reviewing / "house.toml").read_text().replace("hp = 2", "hp = 1")
     (reviewing / "frail.toml").write_text(rules)
     run("solve", "--rules", "frail.toml", "-o", "other.h5", "-q")
-    run(*REVIEW[:-1], "other.h5").refused(
-        "is not a position under the rules ", "; games under other rules need --rules"
-    )
+    run(*REVIEW[:-1], "other.h5").refused("is not a position under the rules ", "; other rules need --rules")
 
 
 @pytest.mark.usefixtures("reviewing")
