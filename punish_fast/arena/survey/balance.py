@@ -213,13 +213,10 @@ class Balance:
 
         Changes below their uncertainty are omitted.
         """
-        hand, play = map(self._largest, _DRIFTS)
         parts = []
-        if hand is not None and hand.base is not None and hand.changed is not None:
-            parts.append(f"{worth_text(hand.name, hand.changed)} instead of {100 * hand.base:+.1f}")
-        if play is not None and play.base is not None and play.changed is not None:
-            what = "feints are" if play.name == "feint" else f"{play.name} is"
-            parts.append(f"{what} {100 * play.changed:.0f} % of all choices instead of {100 * play.base:.0f} %")
+        for each in filter(None, map(self._largest, _DRIFTS)):
+            now, base = Check(each.group, each.name, each.changed or 0.0, False, 1.0), 100 * (each.base or 0.0)
+            parts.append(f"{now.words} instead of {f'{base:+.1f}' if each.group == 'in_hand' else f'{base:.1f} %'}")
         told = " and ".join(parts) or "no change of the worth of cards or their frequency exceeds its uncertainty"
         return f"With {self.change}, {told}."
 

@@ -195,8 +195,7 @@ def study_equilibrium(
         whole = seconds_left()
         half = math.ceil(iterations / 2)
         marks = () if judge is None or whole == math.inf else (*(k for k in _EARLY if k < half), half)
-        report: dict[str, Any] = {"full_states": 0, "iterations": 0}
-        report |= dict.fromkeys(("best_response", "exploitability"))
+        report: dict[str, Any] = {"full_states": 0, "iterations": 0, "best_response": None, "exploitability": None}
         try:
             with stage("graph") as show:
                 outline = _outline(rules, BEST_RESPONSE_SHARE)

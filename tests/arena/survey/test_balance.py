@@ -334,10 +334,12 @@ def test_the_finding_names_what_changes_most():
     some = made_up(in_hand={"dodge": 0.02, "rush": -0.05}, plays={"feint": -0.1, "guard": 0.04})
     assert some.finding == (
         "With damage.strike=3 instead of 2, one more rush in hand is worth -5.0 points of win rate instead of +0.0 and "
-        "feints are -10 % of all choices instead of 0 %."
+        "feints are -10.0 % of all choices instead of 0.0 %."
     )
     assert "no change of the worth of cards" in made_up().finding
-    assert made_up(plays={"guard": 0.2}).finding.endswith("instead of 2, guard is 20 % of all choices instead of 0 %.")
+    assert made_up(plays={"guard": 0.2}).finding.endswith(
+        "instead of 2, guard is 20.0 % of all choices instead of 0.0 %."
+    )
 
 
 @pytest.mark.parametrize("side", ["standard", "changed"])
