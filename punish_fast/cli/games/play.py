@@ -26,7 +26,6 @@ from punish_fast.cli.playing.table import DecksOption, asks_on, must_have_input,
 from punish_fast.runtime.errors import printable
 
 if TYPE_CHECKING:
-    from punish_fast.arena.players import PolicyPlayer
     from punish_fast.games.contract import Game, Oracle
     from punish_fast.play.session import SessionPlayer
 
@@ -104,19 +103,12 @@ def play(options: GamesPlayOptions) -> None:
 
 
 def _seats(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list[SessionPlayer]:
-    from punish_fast.play.session import HumanPlayer
+    from punish_fast.arena.players import PolicyPlayer
+    from punish_fast.play.games.policies import file_policy, levels_of, policy_at
+    from punish_fast.play.session import HumanPlayer, numbered
 
     if options.players == 2:
         return [HumanPlayer("player 1"), HumanPlayer("player 2")]
-    agents = _opponents(options, game, oracle)
-    return [*agents, HumanPlayer("you")] if options.second else [HumanPlayer("you"), *agents]
-
-
-def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list[PolicyPlayer]:
-    from punish_fast.arena.players import PolicyPlayer
-    from punish_fast.play.games.policies import file_policy, levels_of, policy_at
-    from punish_fast.play.session import numbered
-
     n, allowed = game.n_players - 1, levels_of(game)
     if options.agent is not None:
         _, choices = file_policy(options.agent, game)
@@ -124,14 +116,16 @@ def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> 
             # Call the network once, so that JAX compiles the network before the game begins.
             with options.stages.progress.stage("play: preparing the agent"):
                 choices(game.initial())
-        return [PolicyPlayer(name, choices) for name in numbered(["trained"] * n)]
-    default = next(level for level in ("trained", "casual", "rule-of-thumb") if level in allowed)
-    levels = (options.level or default).split(",")
-    wrong = [level for level in levels if level not in allowed]
-    if wrong:
-        raise UsageError(f"--level: {printable(wrong[0])!r} is unknown in {game.name}; use {', '.join(allowed)}")
-    if len(levels) not in (1, n):
-        raise UsageError(f"--level: {game.name} needs one{' or two' * (n > 1)}, not {len(levels)}")
-    levels = levels * n if len(levels) == 1 else levels
-    policies = [policy_at(game, oracle, level) for level in levels]
-    return [PolicyPlayer(name, policy) for name, policy in zip(numbered(levels), policies, strict=True)]
+        levels, policies = ["trained"] * n, [choices] * n
+    else:
+        default = next(level for level in ("trained", "casual", "rule-of-thumb") if level in allowed)
+        levels = (options.level or default).split(",")
+        wrong = [level for level in levels if level not in allowed]
+        if wrong:
+            raise UsageError(f"--level: {printable(wrong[0])!r} is unknown in {game.name}; use {', '.join(allowed)}")
+        if len(levels) not in (1, n):
+            raise UsageError(f"--level: {game.name} needs one{' or two' * (n > 1)}, not {len(levels)}")
+        levels = levels * n if len(levels) == 1 else levels
+        policies = [policy_at(game, oracle, level) for level in levels]
+    agents = [PolicyPlayer(name, policy) for name, policy in zip(numbered(levels), policies, strict=True)]
+    return [*agents, HumanPlayer("you")] if options.second else [HumanPlayer("you"), *agents]
