@@ -2,8 +2,6 @@
 
 from punish_fast.cli.frame.family import family
 
-_VERBS = ("list_", "solve", "show", "train", "methods", "league", "evaluate", "decks", "play")
-
 games = family(
     "games",
     "Solve and play other games, and train agents for them.",
@@ -11,5 +9,5 @@ games = family(
     "punish-fast games solve tapnswap",
     "punish-fast games play tapnswap",
     package=__name__,
-    panels={"Commands": _VERBS},
+    panels={"Commands": ("list_", "solve", "show", "train", "methods", "league", "evaluate", "decks", "play")},
 )
