@@ -18,7 +18,6 @@ JSON keys:
 from __future__ import annotations
 
 from dataclasses import MISSING, asdict, replace
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from punish_fast.cli.frame.outputs import HDF5, default_strategy
 from punish_fast.cli.frame.report import UsageError
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.punish.rules import rules_report
-from punish_fast.runtime.errors import printable
+from punish_fast.runtime.errors import printable, require
 
 if TYPE_CHECKING:
     from punish_fast.enemies.training import Trained, TrainingOptions
@@ -80,7 +79,6 @@ def pawnn(options: PawnnOptions) -> None:
     from punish_fast.enemies.pawnn import mean_squared_error
     from punish_fast.enemies.training import cross_validate, examples_of, train
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.runtime.errors import require
     from punish_fast.store.reader import load
 
     require("jax", "optax")
@@ -99,12 +97,12 @@ def pawnn(options: PawnnOptions) -> None:
     report["training"] = asdict(training)
     if options.cross_validate is not None:
         with options.stages("cross-validation"):
-            on_epoch = partial(options.stages.progress.step, "cross-validation")
+            on_epoch = options.stages.progress.steps("cross-validation")
             rounds = cross_validate(space.rules, examples, training, options.cross_validate, on_epoch)
             report["cross_validation"] = _validation_report(rounds)
     if output is not None:
         with options.stages("training"):
-            on_epoch = partial(options.stages.progress.step, "training")
+            on_epoch = options.stages.progress.steps("training")
             network = train(space.rules, examples, training, on_epoch=on_epoch).network
             mse = mean_squared_error(network, space.rules, examples.digits, examples.p)
         with options.stages.progress.stage("evaluation"):

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,11 @@ class Progress:
     def start(self) -> None:
         """Start timing a stage."""
         self._begin = self._clock()
+
+    def steps(self, stage: str) -> Callable[[int, int], None]:
+        """Start timing a stage. Return a function like `step` for this stage."""
+        self.start()
+        return partial(self.step, stage)
 
     def step(self, stage: str, done: int, total: int) -> None:
         """Report that ``done`` of ``total`` steps of a stage are done."""

@@ -29,7 +29,6 @@ JSON keys:
 
 import json
 from collections import Counter
-from functools import partial
 from typing import Any
 
 from punish_fast.cli.frame.options import OutputOption, option, verb
@@ -71,9 +70,8 @@ def decks(options: DecksOptions) -> None:
             number = len(search.history) + 1
             progress.show(f"generation {number} of {options.generations}: {done:,} of {total:,} games")
 
-    progress.start()
     with clock("search"):
-        run_search(search, options.generations, partial(progress.step, "generations"), on_games)
+        run_search(search, options.generations, progress.steps("generations"), on_games)
     with clock("measure"):
         best, (spread, error) = best_decks(search, n=3), noise_of(search.history)
     report = {

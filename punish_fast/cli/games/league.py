@@ -22,11 +22,8 @@ JSON keys:
     seconds (object of numbers by stage, seconds): Duration of each stage, and the `total`.
 """
 
-from __future__ import annotations
-
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.progress import interrupt_note
@@ -34,9 +31,6 @@ from punish_fast.cli.frame.report import print_report, print_text
 from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
 from punish_fast.runtime.limits import usable_cores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _SCORE = (
     "score: exact mean points per game against all others, in both seats; a win is 1 point, a draw 1/2. Perfect play "
@@ -78,18 +72,13 @@ def league(options: LeagueOptions) -> None:
         grid[name] = [changes_of(Hyperparameters, [f"{name}={value}"])[name] for value in values.split(",")]
     clock, progress = options.stages.clock, options.stages.progress
 
-    def on_task(stage: str) -> Callable[[int, int], None]:
-        progress.start()
-        return partial(progress.step, stage)
-
     with clock("league"), progress.stage("league"), interrupt_note(options.folder, "all finished work"):
         plans = grid_plans(grid, options.games)
-        rounds = run_league(options.folder, game, plans, options.seed, options.rounds, usable_cores(), on_task)
-    report = {"game": game.name, "folder": options.folder, "rounds": rounds}
+        rounds = run_league(options.folder, game, plans, options.seed, options.rounds, usable_cores(), progress.steps)
+    report = {"game": game.name, "folder": options.folder, "rounds": rounds, "seconds": clock.seconds_in_all()}
     best = rounds[-1].agents[0]
     path = options.folder / f"round-{rounds[-1].round}" / f"{best.name}.h5"
     result = f"{path} is the best agent: it wins {best.win_share:.1%} of its games against random play."
-    report |= {"seconds": clock.seconds_in_all()}
     options.print(report, _print_rounds, result=result, then=("games", "play", options.game, "--agent", path))
 
 
