@@ -26,20 +26,13 @@ JSON keys:
             words (string): Loss in words.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.report import Column, print_rows, print_text, say
 from punish_fast.cli.records.selection import RecordedOptions, played_database
 from punish_fast.runtime.errors import printable
-
-if TYPE_CHECKING:
-    from punish_fast.arena.players import Player
-    from punish_fast.play.explain.review import Judge
-    from punish_fast.punish.rules import Rules
+from punish_fast.store.schema import enemy_text
 
 
 class ReviewOptions(RecordedOptions):
@@ -65,38 +58,30 @@ def review(options: ReviewOptions) -> None:
     against the enemy that the agent was solved against. If the agent's values are discounted or assume another redeal,
     win probabilities are computed from its policy and stored in a cache.
     """
-    from punish_fast.arena.players import Player
-    from punish_fast.play.explain.review import read_game
+    from punish_fast.arena.players import Player, require_support
+    from punish_fast.play.explain.review import Judge, has_chances, judge_of, read_game
     from punish_fast.play.explain.review import review as review_game
+    from punish_fast.play.explain.why import judge_by
 
     player = None if options.agent is None else Player(options.agent)
     rules = options.played_rules(player)
     game = read_game(played_database(options.db, rules), options.game)
-    jury, agent, enemy = _jury(options, player, rules)
-    players = [side.report() for side in review_game(jury, game)]
-    report = {"game": game.id, "agent": agent, "enemy": enemy, "players": players}
+    agent = None if player is None or player.file is None or player.file.kind != "agent" else player.file
+    with options.stages.progress.stage("solving"):
+        if player is not None and agent is not None:
+            require_support(player, rules)
+            judge, enemy = judge_of(agent), enemy_text(agent.enemy)
+            if not has_chances(agent):
+                say(f"{agent.path}: win probabilities under the true redeal were computed from its policy")
+        else:
+            best, reference = judge_by(player, rules)
+            judge, enemy = Judge(best.data.space, best.solution), printable(reference.name)
+    players = [side.report() for side in review_game(judge, game)]
+    report = {"game": game.id, "agent": agent and agent.path, "enemy": enemy, "players": players}
     # Suggest advice for the loser, or for the winner if the loser is a bot.
     learner = next((side.name for side in (game.loser, game.winner) if not side.is_bot), game.loser.name)
     then = ("improve", "--player", learner, *options.source, "--against", options.agent)
     options.print(report, _print_report, then=then)
-
-
-def _jury(options: ReviewOptions, player: Player | None, rules: Rules) -> tuple[Judge, Path | None, str]:
-    """Return the judge, its agent file or None, and a description of its enemy."""
-    from punish_fast.arena.players import require_support
-    from punish_fast.play.explain.review import Judge, has_chances, judge_of
-    from punish_fast.play.explain.why import judge_by
-    from punish_fast.store.schema import enemy_text
-
-    with options.stages.progress.stage("solving"):
-        if player is not None and player.file is not None and player.file.kind == "agent":
-            require_support(player, rules)
-            judge = judge_of(player.file)
-            if not has_chances(player.file):
-                say(f"{player.path}: win probabilities under the true redeal were computed from its policy")
-            return judge, player.path, enemy_text(player.file.enemy)
-        best, reference = judge_by(player, rules)
-    return Judge(best.data.space, best.solution), None, printable(reference.name)
 
 
 def _print_report(report: dict[str, Any]) -> None:
