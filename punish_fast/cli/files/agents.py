@@ -56,6 +56,7 @@ def agents(options: AgentsOptions) -> None:
 
 def _describe(path: Path) -> dict[str, Any]:
     """Return the name, kind, rules and a description of a file. The kind is None if the file cannot be read."""
+    from punish_fast.store.bundles import header_of
     from punish_fast.store.reader import load
 
     try:
@@ -64,8 +65,12 @@ def _describe(path: Path) -> dict[str, Any]:
         file = load(path)
         return {"file": path, "kind": file.kind, "rules": name_of(file.rules), "about": about(file)}
     except (ReadError, RulesError) as error:
-        kind, game = learner_at(path)
-        told = str(error).removeprefix(f"{path}: ") if kind is None else _RESUMED.get(kind, f"trained on {game}")
+        kind, told = None, str(error).removeprefix(f"{path}: ")
+        # Agent files of other games are bundles.
+        with suppress(ReadError):
+            header = header_of(path)
+            kind, game = str(header.get("kind")), header.get("game")
+            told = _RESUMED.get(kind, f"trained on {game.get('name') if isinstance(game, dict) else 'another game'}")
         return {"file": path, "kind": kind, "rules": None, "about": told}
 
 
@@ -82,14 +87,3 @@ def about(file: Any) -> str:
     if file.kind == "strategy":
         return f"{file.information}, {'origin not recorded' if file.origin is None else in_words(file.origin)}"
     return f"{file.information}, checkpoint after {file.attributes['iterations']:,} iterations"
-
-
-def learner_at(path: Path) -> tuple[str | None, str]:
-    """Return the kind and the game of a bundle (an agent file of another game). Other files have the kind None."""
-    from punish_fast.store.bundles import header_of
-
-    with suppress(ReadError):
-        header = header_of(path)
-        game = header.get("game")
-        return str(header.get("kind")), str(game.get("name")) if isinstance(game, dict) else "another game"
-    return None, ""
