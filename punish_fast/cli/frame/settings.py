@@ -33,22 +33,17 @@ def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str
     return changes
 
 
-def _base(kind: Any) -> Any:
-    """Return ``tuple`` for ``tuple[int, ...]``, and other types without None, such as ``int`` for ``int | None``."""
-    kinds = [each for each in get_args(kind) if each is not type(None)]
-    return get_origin(kind) if get_origin(kind) is tuple else kinds[0] if type(None) in get_args(kind) else kind
-
-
 def parsed(name: str, text: str, kind: Any) -> Any:
     """Parse the value of a setting according to the type ``kind``."""
-    base = _base(kind)
-    if text == "none" and type(None) in get_args(kind):
-        return None
+    parts, base = get_args(kind), get_origin(kind) or kind
+    # For example, int | None.
+    if type(None) in parts:
+        if text == "none":
+            return None
+        (base,) = {*parts} - {type(None)}
     try:
-        if base is tuple and text == "none":
-            return ()
         if base is tuple:
-            return tuple(get_args(kind)[0](part) for part in text.split(",") if part.strip())
+            return () if text == "none" else tuple(parts[0](part) for part in text.split(",") if part.strip())
         return {"true": True, "false": False}[text.lower()] if base is bool else base(text)
     except (KeyError, ValueError):
         raise UsageError(f"{name}: {printable(text)!r} is not allowed; it must be {_NAMES[base]}") from None
