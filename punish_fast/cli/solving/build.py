@@ -120,15 +120,20 @@ def model_report(source: ModelSource, mdp: Process, options: ModelOptions, outpu
     nonzero = mdp.count_nonzero()
     clock = options.stages.clock
     clock.seconds = {stage: clock.seconds.get(stage, 0.0) for stage in _STAGES}
+    return size_report(source, mdp.n_rows, nonzero.total, nonzero.longest) | options.work_report(output)
+
+
+def size_report(source: ModelSource, n_rows: int, nnz: int, longest_row: int) -> dict[str, Any]:
+    """Return the rules, the enemy and the size of a model."""
+    layer_ptr = source.states.layer_ptr
     return {
         **rules_report(source.rules),
         "enemy": source.enemy,
-        "states_by_breath": mdp.layer_ptr[1:] - mdp.layer_ptr[:-1],
-        "states": mdp.n_columns,
-        "rows": mdp.n_rows,
-        "nnz": nonzero.total,
-        "longest_row": nonzero.longest,
-        **options.work_report(output),
+        "states_by_breath": layer_ptr[1:] - layer_ptr[:-1],
+        "states": int(layer_ptr[-1]) + 2,
+        "rows": n_rows,
+        "nnz": nnz,
+        "longest_row": longest_row,
     }
 
 

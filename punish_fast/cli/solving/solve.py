@@ -23,10 +23,10 @@ from punish_fast.cli.frame.clusters import check_name, on_cluster
 from punish_fast.cli.frame.options import verb
 from punish_fast.cli.frame.outputs import HDF5, default_output
 from punish_fast.cli.frame.report import UsageError, say
-from punish_fast.cli.solving.build import model_report, reachable
+from punish_fast.cli.solving.build import model_report, reachable, size_report
 from punish_fast.cli.solving.options import SolveOptions
 from punish_fast.cli.solving.solution_report import check_error_bound, opening_report, result_text, solution_report
-from punish_fast.punish.rules import PRESETS, Rules, name_of, rules_report
+from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.errors import StoreError
 
 if TYPE_CHECKING:
@@ -253,13 +253,7 @@ def _print_plan(options: SolveOptions, source: ModelSource) -> None:
     # A run must also list the states and count rows, so this time is included in the estimates.
     listed = options.stages.clock.total()
     report = {
-        **rules_report(source.rules),
-        "enemy": source.enemy,
-        "states_by_breath": space.states_by_breath,
-        "states": space.n_states + 2,
-        "rows": len(space.action),
-        "nnz": batches.nnz,
-        "longest_row": batches.longest_rows.max(initial=0),
+        **size_report(source, len(space.action), batches.nnz, int(batches.longest_rows.max(initial=0))),
         "threads": _jit.threads(),
         "sweeps": sweeps,
         "memory_limit_bytes": limit,
