@@ -29,14 +29,12 @@ from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.mdp.arrays.policy import PolicyError, check_temperature
 from punish_fast.mdp.model.results import ModelRows
 from punish_fast.mdp.model.solution import Solution
-from punish_fast.mdp.objectives.solver import SWEEPS, solve
+from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import Rules, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of, to_finer_model, uniform_policy
-from punish_fast.punish.transitions.tensor import TENSOR, build
+from punish_fast.punish.transitions.tensor import build, compile_model_kernels
 from punish_fast.records.names import clean_name
-from punish_fast.runtime._jit import threads
-from punish_fast.runtime.compilation.kernel_files import compile_kernels
 from punish_fast.runtime.errors import PunishFastError, closest
 from punish_fast.store.reader import SolutionFile, load, require_policy, require_rules
 from punish_fast.store.solution_cache import cached_solution
@@ -463,7 +461,7 @@ def naive_solution(space: StateSpace) -> Solution:
     rules = true_rules(space.rules)
 
     def compute() -> Solution:
-        compile_kernels([*TENSOR, SWEEPS], threads())
+        compile_model_kernels()
         return solve(build(space if space.rules == rules else StateSpace(rules)), discount=1.0)
 
     return cached_solution(ModelRows(space.state_ptr, space.action), None, (rules.digest, "discount 1"), compute)

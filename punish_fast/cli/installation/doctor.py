@@ -64,7 +64,6 @@ def doctor(options: DoctorOptions) -> None:
         solution_cache.clear()
     solutions = [path.lstat().st_size for path in solution_cache.files()]
     checks = _self_test()
-    kernels = _kernel_report(options.clear)
     report: dict[str, Any] = {
         "punish_fast": __version__,
         "python": platform.python_version(),
@@ -75,7 +74,7 @@ def doctor(options: DoctorOptions) -> None:
         "jit": not _jit.config.DISABLE_JIT,
         "cache": _jit.cache_folder,
         "cache_reason": _jit.cache_reason,
-        "kernels": kernels,
+        "kernels": _kernel_report(options.clear),
         "solutions": solution_cache.place()._asdict() | {"files": len(solutions), "bytes": sum(solutions)},
         "games": find_folder("data")._asdict(),
         "memory_bytes": total_memory(),
@@ -107,14 +106,12 @@ def _self_test() -> dict[str, bool]:
     """Solve the game with the rules `tiny`. Return True for each check that the result passes."""
     import numpy as np
 
-    from punish_fast.mdp.objectives.solver import SWEEPS, solve
+    from punish_fast.mdp.objectives.solver import solve
     from punish_fast.punish.codes import from_decimal
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.transitions.tensor import TENSOR, build
-    from punish_fast.runtime._jit import threads
-    from punish_fast.runtime.compilation.kernel_files import compile_kernels
+    from punish_fast.punish.transitions.tensor import build, compile_model_kernels
 
-    compile_kernels([*TENSOR, SWEEPS], threads())
+    compile_model_kernels()
     space = StateSpace(PRESETS["tiny"])
     mdp = build(space)
     layered = solve(mdp)

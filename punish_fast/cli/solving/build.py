@@ -50,12 +50,9 @@ class ModelOptions(ComputeOptions):
 
         If `may_exceed` is True, list the states even if they exceed the memory limit, to report the memory needed.
         """
-        from punish_fast.mdp.objectives.solver import SWEEPS
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
-        from punish_fast.punish.transitions.tensor import TENSOR
-        from punish_fast.runtime._jit import threads
-        from punish_fast.runtime.compilation.kernel_files import compile_kernels
+        from punish_fast.punish.transitions.tensor import compile_model_kernels
         from punish_fast.store.tensors import ModelSource
 
         clock, progress = self.stages.clock, self.stages.progress
@@ -64,7 +61,7 @@ class ModelOptions(ComputeOptions):
         if not isinstance(origin, Rules):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
-        compile_kernels([*TENSOR, SWEEPS], threads())
+        compile_model_kernels()
         with self.stages("states"):
             limit = memory_limit(None if may_exceed else memory)
             space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))

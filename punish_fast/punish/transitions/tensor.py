@@ -13,13 +13,15 @@ import numpy as np
 
 from punish_fast.mdp.model.mdp import MDP
 from punish_fast.mdp.model.solution import Solution
+from punish_fast.mdp.objectives.solver import SWEEPS
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states import _redeal
 from punish_fast.punish.states.space import STATES, Progress, StateSpace, empty_space
 from punish_fast.punish.transitions import _tensor
 from punish_fast.punish.transitions._tensor import TensorRows
 from punish_fast.punish.transitions.row_batches import RowBuilder
-from punish_fast.runtime.compilation.kernel_files import KernelGroup
+from punish_fast.runtime._jit import threads
+from punish_fast.runtime.compilation.kernel_files import KernelGroup, compile_kernels
 from punish_fast.runtime.limits import require_memory
 
 OnLayer = Callable[[MDP, int], None]
@@ -245,3 +247,8 @@ TENSOR = (
 )
 # Kernel group for rows against a policy, compiled after `TENSOR`.
 POLICY_ROWS = KernelGroup(compile_policy_rows, (_tensor.fill_blocks,), n_signatures=2)
+
+
+def compile_model_kernels() -> None:
+    """Compile the kernels that build and solve a model against *random*, on all threads."""
+    compile_kernels([*TENSOR, SWEEPS], threads())
