@@ -155,12 +155,11 @@ def _outcomes(file: SolutionFile, row: int, state: State) -> list[dict[str, Any]
         column = int(columns[k])
         outcome: dict[str, Any] = {"probability": float(p[k])}
         if column >= n_states:
-            outcome["successor"] = ("win", "loss")[column - n_states]
-            outcome["text"] = ("you win", "you lose")[column - n_states]
+            end = column - n_states
+            outcome |= {"successor": ("win", "loss")[end], "text": ("you win", "you lose")[end]}
         else:
             after = decode(file.layout, int(file.code[column]))
-            outcome["successor"] = str(to_decimal(after))
-            outcome["text"] = _change(state, after)
+            outcome |= {"successor": str(to_decimal(after)), "text": _change(state, after)}
             if values is not None:
                 outcome["value"] = float(values[column])
         outcomes.append(outcome)

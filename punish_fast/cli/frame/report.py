@@ -7,12 +7,12 @@ import math
 import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import zip_longest
 from pathlib import Path
 from string import Formatter
+from textwrap import TextWrapper
 from typing import Any
 
 from rich.cells import cell_len
@@ -26,7 +26,6 @@ Column = str | Callable[[Any], str]
 
 # Labels of report keys that are not words.
 _LABELS = {"nnz": "nonzeros"}
-_BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 # Minimum length of shortened words in a table that is too wide.
 _SHORT = 12
@@ -108,8 +107,8 @@ def terminal_width() -> int:
 def print_text(text: str, indent: str = "", first: str | None = None) -> None:
     """Print a paragraph, wrapped to the terminal's width. ``first`` is the indent of the first line if given."""
     first = indent if first is None else first
-    margins: dict[str, Any] = {"initial_indent": first.lstrip("\n"), "subsequent_indent": indent}
-    print("\n" * first.count("\n") + textwrap.fill(text, terminal_width(), **margins, **_BETWEEN_WORDS))
+    wrapper = TextWrapper(terminal_width(), first.lstrip("\n"), indent, break_long_words=False, break_on_hyphens=False)
+    print("\n" * first.count("\n") + wrapper.fill(text))
 
 
 class _CellFormatter(Formatter):

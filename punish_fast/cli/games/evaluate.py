@@ -75,12 +75,9 @@ def _print_evaluation(report: dict[str, Any]) -> None:
     """Print the report with the results in each seat in one column, and explain the columns."""
     report["agents"] = [dict(starmap(_cell, agent.items())) for agent in report["agents"]]
     if report["game"] == "gwent":
-        decks = ", ".join(_decks(each["decks"]) for each in report["variants"])
-        shown: dict[str, Any] = {"variant": report["variant"] | {"decks": decks}}
-        shown |= {name: report[name] for name in ("seed", "seconds")}
-        print_report(
-            {"game": report["game"], **shown, "won": [row for each in report["agents"] for row in _matches(each)]}
-        )
+        shown = {name: report[name] for name in ("game", "variant", "seed", "seconds")}
+        shown["variant"] |= {"decks": ", ".join(_decks(each["decks"]) for each in report["variants"])}
+        print_report(shown | {"won": [row for each in report["agents"] for row in _matches(each)]})
         if "given" in decks:
             print_text("first, second: games won in this seat; the first player has the first deck given", "  ", "\n")
         return

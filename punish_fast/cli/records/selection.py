@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.records.games import Choices, Selection
 
-_STANDARD = "games.db"
 PlayedDatabaseOption = Annotated[Path | None, option("Database of games.  [default: that of `play`]", metavar="DB")]
 WithBotsOption = Annotated[bool, option("Also use human players' choices against bots (they differ from others).")]
 
@@ -29,7 +28,7 @@ def games_database(named: Path | None, rules: Rules) -> Path | None:
     if named is not None:
         return named
     # Each set of rules has its own database.
-    name = _STANDARD if rules == PRESETS["tabletop"] else f"games-{unique_name(rules)}.db"
+    name = "games.db" if rules == PRESETS["tabletop"] else f"games-{unique_name(rules)}.db"
     folder, reason = find_folder("data", holding=name)
     if folder is None:
         say(f"warning: games are not saved: {reason}; use --db")
