@@ -92,18 +92,14 @@ def _print_report(report: dict[str, Any]) -> None:
     if report["agent"] is not None:
         judge, enemy = f"{report['agent']}, solved", report["enemy"]
     print_text(f"game {report['game']}: {winner} won against {loser}; judged by {judge} against {enemy}")
-    for side, name in zip(report["players"], (winner, loser), strict=True):
-        _print_side(side, name, enemy)
-
-
-def _print_side(side: dict[str, Any], name: str, enemy: str) -> None:
-    print(f"\n{name}")
     columns: dict[str, Column] = {"measure": "{measure}", "breath": "{breath}", "HP": "{hp[0]}-{hp[1]}"}
     columns |= {"hand": "{hand}", "played": "{name}"}
     columns |= {"best": lambda choice: "" if choice["best"] == choice["name"] else choice["best"]}
     columns |= {"best wins": "{win_probability:.1%}", "loses": "{loss:.1p}"}
-    print_rows(side["choices"], columns, left=6, indent="  ")
-    lost = f"{name} lost {100 * side['loss']:.1f} points of win probability in all"
-    print_text(f"{lost}, judged against {enemy}.", indent="  ")
-    for choice in side["worst"]:
-        print_text(choice["words"], indent="  ")
+    for side, name in zip(report["players"], (winner, loser), strict=True):
+        print(f"\n{name}")
+        print_rows(side["choices"], columns, left=6, indent="  ")
+        lost = f"{name} lost {100 * side['loss']:.1f} points of win probability in all"
+        print_text(f"{lost}, judged against {enemy}.", indent="  ")
+        for choice in side["worst"]:
+            print_text(choice["words"], indent="  ")
