@@ -99,8 +99,7 @@ def solve(options: SolveOptions) -> None:
         openings = opening_report(source, mdp, solution)
     report = model_report(source, mdp, options, output) | solution_report(solution)
     report |= {"mode": mode_of(mdp), "reachable": reachable(source.states, lambda: mdp)}
-    report["cluster"] = cluster and cluster.report
-    report |= openings
+    report |= {"cluster": cluster and cluster.report, **openings}
     shown = report.keys() - openings if options.verbose else _SHOWN
     result = result_text(report)
     if enemy is not None and enemy.file is not None and enemy.about:
