@@ -180,14 +180,9 @@ def read_games(
 
 def _side(player: tuple[Any, ...], breaths: list[tuple[int | None, int, int]]) -> Side:
     name, is_bot, temperature = player
-    return Side(
-        name,
-        tuple(k if number is None else number for k, (number, _, _) in enumerate(breaths)),
-        tuple(state for _, state, _ in breaths),
-        tuple(action for _, _, action in breaths),
-        temperature if is_bot else None,
-        bool(is_bot),
-    )
+    numbers = tuple(k if number is None else number for k, (number, _, _) in enumerate(breaths))
+    states, actions = tuple(state for _, state, _ in breaths), tuple(action for _, _, action in breaths)
+    return Side(name, numbers, states, actions, temperature if is_bot else None, bool(is_bot))
 
 
 class GameWriter:
@@ -208,13 +203,11 @@ class GameWriter:
         is_imported = digest is not None
         winner, winner_parameters = self._player(game.winner, is_imported)
         loser, loser_parameters = self._player(game.loser, is_imported, winner)
+        row = (game_id, winner, loser, winner_parameters, loser_parameters, self._time, digest, game.id, game.second)
         self._connection.execute(
             "INSERT INTO games(game_id, winner_id, loser_id, winner_paramset_id, loser_paramset_id, imported,"
             " source_digest, logged_id, played) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(game_id, winner, loser, winner_parameters, loser_parameters),
-                *(self._time, digest, game.id, game.second),
-            ),
+            row,
         )
         self._connection.execute("DELETE FROM breaths WHERE game_id = ?", (game_id,))
         for is_winner, side in ((1, game.winner), (0, game.loser)):
