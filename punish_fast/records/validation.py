@@ -224,28 +224,22 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
 def _other_feint_verdicts(space: StateSpace, pairs: _Pairs, suspects: np.ndarray) -> np.ndarray:
     """Return the best verdict on each suspect breath over all combinations of feints by both players."""
     own, enemy = pairs.digits
-    may = [
-        (view[:, _OWN[2]] < space.rules.feints) & (pairs.actions[:, k] != REST_ACTION)
-        for k, view in enumerate((own, enemy))
-    ]
+    feinted = np.column_stack([own[:, _OWN[2]], enemy[:, _OWN[2]]])
+    may_feint = (feinted < space.rules.feints) & (pairs.actions != REST_ACTION)
     best = np.zeros(len(own), dtype=np.int64)
-    for feints in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        flags = np.column_stack([feints[0] & may[0], feints[1] & may[1]])
-        best = np.maximum(
-            best, breath_verdicts(space, own, enemy, pairs.actions // 10 * 10 + flags, pairs.after, suspects)
-        )
+    for feints in product((0, 1), repeat=2):
+        actions = pairs.actions // 10 * 10 + feints * may_feint
+        best = np.maximum(best, breath_verdicts(space, own, enemy, actions, pairs.after, suspects))
     return best
 
 
 def _missing_breaths(game: RecordedGame) -> Iterator[Fault]:
     both = set(game.winner.number) | set(game.loser.number)
     for side in (game.winner, game.loser):
-        missing = sorted(both - set(side.number))
-        if missing:
+        if missing := sorted(both - set(side.number)):
             yield Fault(VIEWS, f"breath {missing[0] + 1}: {side.name}'s view is missing")
-    gap = next((number for number in range(len(both)) if number not in both), None)
-    if gap is not None:
-        yield Fault(SUCCESSION, f"breath {gap + 1} is missing")
+    if gaps := sorted(set(range(len(both))) - both):
+        yield Fault(SUCCESSION, f"breath {gaps[0] + 1} is missing")
 
 
 def view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
