@@ -48,12 +48,8 @@ def _durations(figure: Figure, results: Results, _player: str | None) -> None:
     bins = np.arange(0.5, lengths.max() + 1.5).tolist()
     for axes, name in zip(panels, [None, *names], strict=True):
         played = lengths if name is None else lengths[_played(results, name)]
-        axes.hist(
-            played,
-            bins=bins,
-            weights=np.full(len(played), 100 / len(played)),
-            color=figures.BLUE if name else figures.MUTED,
-        )
+        shares, color = np.full(len(played), 100 / len(played)), figures.BLUE if name else figures.MUTED
+        axes.hist(played, bins=bins, weights=shares, color=color)
         axes.axvline(played.mean(), color=figures.INK, linestyle="--", linewidth=1)
         axes.set_title(f"{_label(name or 'all')}\n{_games(len(played))}, mean {played.mean():.1f}", fontsize=9)
 
