@@ -5,6 +5,7 @@ checked, and all games are stored in a single transaction.
 """
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from punish_fast.arena.players import PolicyPlayer
@@ -81,17 +82,15 @@ def record_match(
     return [RecordedGame(new_id(), won, lost, now) for pair in zip(*played, strict=True) for won, lost in pair]
 
 
-def _sides_of(graph: GameGraph, trace: Trace, seats: tuple[PolicyPlayer, PolicyPlayer]) -> list[tuple[Side, Side]]:
+def _sides_of(graph: GameGraph, trace: Trace, seats: tuple[PolicyPlayer, PolicyPlayer]) -> Iterator[tuple[Side, Side]]:
     space = graph.memoryless_space
     choices = [
         (decimals_of(space, trace.states[:, seat]).tolist(), space.action[trace.rows[:, seat]].tolist())
         for seat in range(2)
     ]
-    found = []
     for won, begin, end in zip(trace.games.won.tolist(), *(trace.ptr[k:].tolist() for k in (0, 1)), strict=False):
         one, other = (
             Side.of(player, states[begin:end], actions[begin:end])
             for player, (states, actions) in zip(seats, choices, strict=True)
         )
-        found.append((one, other) if won else (other, one))
-    return found
+        yield (one, other) if won else (other, one)

@@ -22,7 +22,7 @@ games that lack a view of a breath are also omitted and reported.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -324,13 +324,11 @@ def check_names(games: Iterable[RecordedGame]) -> None:
             raise RecordsError(f"player {brief(name)}: logs allow only {NAMES}; anonymize this player first")
 
 
-def _entries_of(game: RecordedGame) -> list[dict[str, Any]]:
+def _entries_of(game: RecordedGame) -> Iterator[dict[str, Any]]:
     last = max(game.winner.number + game.loser.number)
-    entries = []
     for side, other, result in ((game.winner, game.loser, _WON), (game.loser, game.winner, _LOST)):
         for number, state, action in zip(side.number, side.states, side.actions, strict=True):
             values = (str(state), action // 10, action % 10 == 1, result, last - number, game.id, side.name, other.name)
             entry = dict(zip(_BREATH_KEYS, values, strict=True))
             entry |= {"IsBot": True} if side.is_bot and side.name not in BOTS else {}
-            entries.append(entry if game.played is None else entry | {"Played": game.played})
-    return entries
+            yield entry if game.played is None else entry | {"Played": game.played}

@@ -12,7 +12,7 @@ actual opponent. If the record does not determine the information state, ``Q`` i
 Standard errors of means are clustered by game, because choices in the same game are dependent.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -209,10 +209,9 @@ def _product(partitions: list[Grouping]) -> Grouping:
     return Grouping("kind", labels, (breath.group * len(hp.labels) + hp.group) * 2 + holds)
 
 
-def _costs(assessed: AssessedChoices, grouping: Grouping) -> list[Cost]:
+def _costs(assessed: AssessedChoices, grouping: Grouping) -> Iterator[Cost]:
     loss, total = assessed.loss, assessed.loss.sum()
     plays = PLAY_OF[assessed.column]
-    costs = []
     for k, label in enumerate(grouping.labels):
         chosen = np.flatnonzero(grouping.group == k)
         if len(chosen) == 0:
@@ -222,5 +221,4 @@ def _costs(assessed: AssessedChoices, grouping: Grouping) -> list[Cost]:
         people = np.bincount(plays[chosen], minlength=len(PLAYS)) / len(chosen)
         mixed = assessed.policy[chosen].mean(axis=0)
         policy = np.array([mixed[play == PLAY_OF].sum() for play in range(len(PLAYS))])
-        costs.append(Cost(grouping.name, label, len(chosen), mean.value, mean.error, share, people, policy))
-    return costs
+        yield Cost(grouping.name, label, len(chosen), mean.value, mean.error, share, people, policy)

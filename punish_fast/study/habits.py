@@ -4,6 +4,7 @@ The cost of a habit is the win probability lost by its choices per game, times t
 the reference player's frequency. A play counts only in its costliest situation, so no choice belongs to two habits.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -62,11 +63,10 @@ def habits(assessed: AssessedChoices, view: StateSpace, most: int = 3) -> list[H
     return sorted(sorted(found.values(), key=rank)[:most], key=lambda habit: -habit.cost)
 
 
-def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> list[Habit]:
-    """Return a habit for each play that is chosen too often. ``situation`` contains the indices of its choices."""
+def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> Iterator[Habit]:
+    """Yield a habit for each play that is chosen too often. ``situation`` contains the indices of its choices."""
     plays, loss = PLAY_OF[assessed.column[situation]], assessed.loss[situation]
     policy = np.stack([assessed.policy[situation][:, k == PLAY_OF].sum(axis=1) for k in range(len(PLAYS))], axis=1)
-    found = []
     for k, play in enumerate(PLAYS):
         chosen = plays == k
         n, share, expected = int(chosen.sum()), float(chosen.mean()), float(policy[:, k].mean())
@@ -75,5 +75,4 @@ def _habits_in(assessed: AssessedChoices, label: str, situation: np.ndarray) -> 
             mean = float(loss[chosen].mean())
             cost = mean * len(situation) * (share - expected) / assessed.n_games
             sizes = n, len(situation)
-            found.append(Habit(label, play, *sizes, mean, cost, share, expected, instead, n < _FEWEST_CERTAIN))
-    return found
+            yield Habit(label, play, *sizes, mean, cost, share, expected, instead, n < _FEWEST_CERTAIN)
