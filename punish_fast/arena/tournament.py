@@ -15,7 +15,7 @@ import numpy as np
 
 from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.ratings import Standing, rank
-from punish_fast.duel.evaluation import SimulationResult, added, head_to_head, simulate
+from punish_fast.duel.evaluation import Duel, SimulationResult, added, head_to_head, simulate
 from punish_fast.duel.graph import GameGraph, Policy, must_be_graph
 from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.equilibrium.resolving import Resolver
@@ -125,34 +125,24 @@ def round_robin(
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     lengths = np.zeros(1, dtype=np.int64)
     # Pairs with equal policies share results.
-    known: dict[tuple[str, str], tuple[float, float, SimulationResult | None]] = {}
+    known: dict[tuple[str, str], Duel | SimulationResult] = {}
     for done, (i, j) in enumerate(pairs, 1):
         key = digests[i], digests[j]
         # Games of a resolver against itself would take twice as long as all others, and do not count.
         if key not in known and (i != j or not isinstance(agents[i].policy, Resolver)):
-            known[key] = _play(graph, agents[i].policy, agents[j].policy, games, seed, play)
-        won, length, simulated = known.get(key, (0.5, np.nan, None))
-        breaths[i, j] = breaths[j, i] = length
-        if i != j:
-            win[i, j], win[j, i] = won, 1 - won
-            if simulated is not None:
+            match = graph, agents[i].policy, agents[j].policy
+            known[key] = head_to_head(*match, _TOLERANCE) if games is None else play(*match, games, seed)
+        result = known.get(key)
+        breaths[i, j] = breaths[j, i] = np.nan if result is None else result.length
+        if result is not None and i != j:
+            win[i, j], win[j, i] = result.win_probability, 1 - result.win_probability
+            if isinstance(result, SimulationResult):
                 # The estimated error is 0 if all pairs of games have the same result, but the next pair could differ.
-                error[i, j] = error[j, i] = max(simulated.standard_error, 1 / simulated.games)
-                lengths = added(lengths, simulated.lengths)
+                error[i, j] = error[j, i] = max(result.standard_error, 1 / result.games)
+                lengths = added(lengths, result.lengths)
         if progress is not None:
             progress("arena pairs", done, len(pairs))
     return Tournament([agent.name for agent in agents], win, error, breaths, games, None if games is None else lengths)
-
-
-def _play(
-    graph: GameGraph, own: Policy, enemy: Policy, games: int | None, seed: int, play: Callable[..., SimulationResult]
-) -> tuple[float, float, SimulationResult | None]:
-    """Return the win probability and mean length of a match, and the result of the simulation (None if exact)."""
-    if games is None:
-        duel = head_to_head(graph, own, enemy, _TOLERANCE)
-        return duel.win_probability, duel.length, None
-    simulated = play(graph, own, enemy, games, seed)
-    return simulated.win_probability, simulated.length, simulated
 
 
 def check_tournament(n_players: int, games: int | None) -> None:
