@@ -32,14 +32,9 @@ def _mask(squares: Any) -> int:
     return sum(1 << square for square in squares)
 
 
-def _symmetries() -> tuple[tuple[int, ...], ...]:
-    """Return a permutation of the squares for each symmetry. Entry ``k`` is the image of square ``k``."""
-    board = np.arange(_SQUARES).reshape(_SIDE, _SIDE)
-    turned = [np.rot90(each, turns) for each in (board, board.T) for turns in range(4)]
-    return tuple(tuple(each.ravel().tolist()) for each in turned)
-
-
-_IMAGE = _symmetries()
+_BOARD = np.arange(_SQUARES).reshape(_SIDE, _SIDE)
+# Permutation of the squares for each symmetry. Entry ``k`` is the image of square ``k``.
+_IMAGE = [np.rot90(each, turns).ravel().tolist() for each in (_BOARD, _BOARD.T) for turns in range(4)]
 # Image of every mask under every symmetry.
 _IMAGE_OF_MASK = [
     [_mask(image[k] for k in range(_SQUARES) if mask >> k & 1) for mask in range(1 << _SQUARES)] for image in _IMAGE
