@@ -54,9 +54,7 @@ class LabeledProcess:
         """Mask of the states in which a game can begin (breath 1, full HP on both sides), bool ``[n_columns]``."""
         start = {"breath": 1, "own_hp": self.rules.hp, "enemy_hp": self.rules.hp}
         columns = [FIELDS.index(name) for name in start]
-        is_initial = np.zeros(self.mdp.n_columns, dtype=bool)
-        is_initial[: self.mdp.n_states] = (self.fields[:, columns] == list(start.values())).all(axis=1)
-        return is_initial
+        return np.pad((self.fields[:, columns] == list(start.values())).all(axis=1), (0, len(TERMINALS)))
 
 
 def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> LabeledProcess:

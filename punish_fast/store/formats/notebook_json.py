@@ -110,7 +110,6 @@ def export_notebook(path: str | Path, space: StateSpace, content: NotebookValues
         ...     json.loads(path.read_text())["-2"]
         {'90': -1.0}
     """
-    members: Iterator[str]
     if isinstance(content, NotebookValues):
         members = _value_members(space, content)
     else:

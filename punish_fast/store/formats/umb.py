@@ -77,7 +77,6 @@ def export_punish_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: di
 
 def _valuations(process: LabeledProcess) -> np.ndarray:
     """Return the fields and outcomes of all positions, then of win and loss, uint8 ``[n_columns, 19]``."""
-    positions = np.pad(process.fields, ((0, 0), (0, 1)))
-    terminals = np.zeros((len(TERMINALS), positions.shape[1]), dtype=np.uint8)
-    terminals[:, -1] = np.arange(1, len(TERMINALS) + 1)
-    return np.concatenate([positions, terminals])
+    fields = np.pad(process.fields, ((0, len(TERMINALS)), (0, 1)))
+    fields[-len(TERMINALS) :, -1] = np.arange(1, len(TERMINALS) + 1)
+    return fields
