@@ -65,14 +65,15 @@ def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Pa
 
 
 def _draw_worths(row: SubFigure, found: Lessons) -> None:
-    tables = [(table, when) for table, when in ((found.dealt, "before"), (found.during, "after")) if table]
+    moments = (found.dealt, "before the cards are dealt"), (found.during, "in breath 2 and later")
+    tables = [(table, moment) for table, moment in moments if table]
     panels = row.subplots(1, len(tables) + 1, width_ratios=[1] * len(tables) + [1.4])
-    for axes, (table, when) in zip(panels, tables, strict=False):
-        _draw_hps(axes, table, when)
+    for axes, (table, moment) in zip(panels, tables, strict=False):
+        _draw_hps(axes, table, moment)
     _draw_kept(panels[-1], found)
 
 
-def _draw_hps(axes: Axes, win_rates: dict[tuple[int, int], float], when: str) -> None:
+def _draw_hps(axes: Axes, win_rates: dict[tuple[int, int], float], moment: str) -> None:
     owns, enemies = (sorted({pair[k] for pair in win_rates}, reverse=True) for k in (0, 1))
     win = np.full((len(owns), len(enemies)), np.nan)
     for (own, enemy), share in win_rates.items():
@@ -80,7 +81,6 @@ def _draw_hps(axes: Axes, win_rates: dict[tuple[int, int], float], when: str) ->
     draw_share_map(axes, win)
     axes.set_xticks(range(len(enemies)), list(map(str, enemies)))
     axes.set_yticks(range(len(owns)), list(map(str, owns)))
-    moment = "before the cards are dealt" if when == "before" else "in breath 2 and later"
     own, enemy = max(win_rates, key=lambda pair: round(win_rates[pair], 9))
     best = f"{own} HP against {enemy} win {100 * win_rates[own, enemy]:.0f}%"
     axes.set(title=f"{best}\n{moment}", xlabel="enemy's HP", ylabel="own HP")
@@ -132,9 +132,7 @@ def _draw_frequencies(axes: Axes, frequencies: list[SituationFrequencies]) -> No
         left += share
     axes.set_yticks(places, [each.situation for each in frequencies])
     axes.tick_params(axis="both", length=0)
-    axes.set_xticks([])
-    axes.set_xlim(0, 1)
-    axes.set_ylim(min(places, default=0) - 0.6, 0.6)
+    axes.set(xticks=[], xlim=(0, 1), ylim=(min(places, default=0) - 0.6, 0.6))
     axes.spines[:].set_visible(False)
     overall = next((situation.shares for situation in frequencies if situation.grouping == "all"), None)
     most = "" if overall is None else f"{PLAYS[int(np.argmax(overall))].capitalize()} is played most often; "
@@ -167,7 +165,6 @@ def _draw_losses(axes: Axes, people: Deviations, overall: float) -> None:
     labels = [f"{cost.situation} played" if cost.grouping == "play" else cost.situation for cost in costs]
     name_rows(axes, places, labels)
     axes.set_xlim(left=0)
-    axes.set_ylim(min(places, default=0) - 0.7, 0.5)
-    title = f"A choice loses {100 * overall:.1f} points of win rate on average"
-    axes.set_title(title, pad=20)
-    axes.set_xlabel("loss per choice, in percentage points, with 95% intervals")
+    axes.set_title(f"A choice loses {100 * overall:.1f} points of win rate on average", pad=20)
+    limits = min(places, default=0) - 0.7, 0.5
+    axes.set(ylim=limits, xlabel="loss per choice, in percentage points, with 95% intervals")
