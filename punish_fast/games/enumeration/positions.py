@@ -120,8 +120,8 @@ def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -
     """
     if game.n_players != 2 or not game.is_zero_sum:
         raise GameError(f"{game.name}: only zero-sum games of two players can be enumerated")
-    if first is None and game.n_positions > _MAX_POSITIONS:
-        raise _too_many(game)
+    # Known number of positions, or 0. If it is too large, the loop ends after the first state.
+    n_known = game.n_positions if first is None else 0
     states = [game.initial() if first is None else first]
     number = {_key(game, states[0], is_folded): 0}
     actions, after, sign, payoff, counts = [], [], [], [], []
@@ -139,8 +139,8 @@ def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -
             actions.append(named)
             after.append(found)
             sign.append(1 if game.player(successor) == game.player(state) else -1)
-        if len(states) > _MAX_POSITIONS:
-            raise _too_many(game)
+        if max(len(states), n_known) > _MAX_POSITIONS:
+            raise GameError(f"{game.name}: has more than {_MAX_POSITIONS:,} positions")
     return Positions(
         game=game,
         states=states,
@@ -152,7 +152,3 @@ def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -
         payoff=np.array(payoff, dtype=np.float64),
         is_folded=is_folded,
     )
-
-
-def _too_many(game: Game) -> GameError:
-    return GameError(f"{game.name}: has more than {_MAX_POSITIONS:,} positions")
