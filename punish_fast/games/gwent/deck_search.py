@@ -221,9 +221,7 @@ def ranking(points: np.ndarray) -> np.ndarray:
 
 def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndarray:
     """Return the initial pool, int8 ``[n_decks, 25]``."""
-    pool: dict[tuple[int, ...], None] = {}
-    _join_newcomers(pool, method.pool, generator)
-    return deck_rows(list(pool))
+    return _with_newcomers({}, method.pool, generator)
 
 
 def next_pool(
@@ -240,13 +238,14 @@ def next_pool(
         parent = parents[generator.integers(len(parents))]
         # The loop continues after a duplicate, because a duplicate does not enlarge the pool.
         pool[repaired_deck((parent + generator.normal(0, method.deviation, len(parent))).tolist())] = None
-    _join_newcomers(pool, method.pool, generator)
-    return deck_rows(list(pool))
+    return _with_newcomers(pool, method.pool, generator)
 
 
-def _join_newcomers(pool: dict[tuple[int, ...], None], n_decks: int, generator: np.random.Generator) -> None:
+def _with_newcomers(pool: dict[tuple[int, ...], None], n_decks: int, generator: np.random.Generator) -> np.ndarray:
+    """Add random decks to ``pool`` until it has ``n_decks`` decks, and return all, int8 ``[n_decks, 25]``."""
     while len(pool) < n_decks:
         pool[tuple(random_decks(generator, 1, MIN_CARDS)[0].tolist())] = None
+    return deck_rows(list(pool))
 
 
 def _next_generation(search: DeckSearch, on_games: OnGames | None) -> Generation:
