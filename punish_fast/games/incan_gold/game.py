@@ -123,8 +123,8 @@ class IncanGold(Game):
         """Return the state after a draw or an answer. After the last answer, players who chose `LEAVE` leave."""
         self.check_action(state, action)
         after, _, _ = self.vector.advance(words_of(state)[np.newaxis], np.array([action]))
-        drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
-        return state_of_words(after[0], state.round, drawn)
+        drawn = (n + (state.is_drawing and kind == action) for kind, n in enumerate(state.drawn))
+        return state_of_words(after[0], state.round, tuple(drawn))
 
     def returns(self, state: IncanGoldState) -> tuple[float, ...]:
         """Return 1 for a sole winner, 0 for players who tie for first place, and -1 for the others."""
@@ -155,7 +155,8 @@ class IncanGold(Game):
             elif not step.after.answers:
                 events += _answers(step)
         if steps and not any(steps[-1].after.inside):
-            events += _totals(steps[-1].after)
+            totals = enumerate(steps[-1].after.totals)
+            events += [Told("total", f"with {_points(total)}", seat, "end") for seat, total in totals]
         return events
 
     def text(self, state: IncanGoldState) -> str:
@@ -242,10 +243,6 @@ class VectorIncanGold(PackedGame):
         return filled(_incan_gold.find_card_shares, self.checked(states), np.float64, (N_KINDS,))
 
 
-def _added(counts: Counts, kind: int) -> Counts:
-    return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
-
-
 def _artifacts(state: IncanGoldState) -> tuple[int, ...]:
     cheap, dear = state.artifacts
     return (_WORTH[0],) * cheap + (_WORTH[1],) * dear
@@ -297,11 +294,6 @@ def _answers(step: Step) -> Iterator[Event]:
         parts = [f"{state.held[seat]} collected", f"{share} from the board", f"{artifacts} for artifacts"]
         told = [part for part in parts if not part.startswith("0 ")]
         yield Told("pay", _points(gain) + (f": {', '.join(told)}" if len(told) > 1 else ""), seat, "take")
-
-
-def _totals(state: IncanGoldState) -> Iterator[Event]:
-    for seat in range(N_PLAYERS):
-        yield Told("total", f"with {_points(state.totals[seat])}", seat, "end")
 
 
 def _points(n: int) -> str:
