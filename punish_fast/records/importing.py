@@ -118,11 +118,10 @@ def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, 
         faults = check_games(space, log.games)
         rounded = _rounded_games(space, log, faults)
         for game, found in zip(log.games, faults, strict=True):
-            rejects = [fault for fault in found if fault.is_fatal]
             if game in rounded:
                 report.remarks.append(_remark(REJECTED, ROUNDED, _WHY_ROUNDED, game, log))
-            elif rejects:
-                report.remarks.append(_remark(REJECTED, rejects[0].kind, rejects[0].reason, game, log))
+            elif found and found[0].is_fatal:
+                report.remarks.append(_remark(REJECTED, found[0].kind, found[0].reason, game, log))
             else:
                 candidates.append((game, log, [_remark(WARNING, f.kind, f.reason, game, log) for f in found]))
     return report, candidates
@@ -151,8 +150,7 @@ def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]
 
 def _describe(log: GameLog) -> dict[str, Any]:
     games = len(log.games) + len(log.refused)
-    flaw = log.flaw or None
-    return {"file": str(log.path), "layout": log.layout, "digest": log.digest, "games": games, "flaw": flaw}
+    return {"file": str(log.path), "layout": log.layout, "digest": log.digest, "games": games, "flaw": log.flaw or None}
 
 
 def _remark(verdict: str, kind: str, reason: str, game: RecordedGame, log: GameLog) -> Remark:
@@ -189,11 +187,9 @@ _CANDIDATES = (
 def _insert(connection: sqlite3.Connection, writer: GameWriter, candidate: _Candidate, report: ImportReport) -> None:
     """Insert a game under a free id, unless the game is known or conflicts with a stored game. Update the report."""
     game, log, warnings = candidate
-    keys = {
-        **{"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None},
-        **{"winner": game.winner.name, "loser": game.loser.name},
-    }
-    numbers = [number for (number,) in connection.execute(_CANDIDATES, keys)]
+    keys = {"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None}
+    names = {"winner": game.winner.name, "loser": game.loser.name}
+    numbers = [number for (number,) in connection.execute(_CANDIDATES, keys | names)]
     others = [other for number in numbers for _, other in read_games(connection, Selection(game=number))]
     if any(_breaths_of(game) <= _breaths_of(other) for other in others):
         report.known += 1
