@@ -515,14 +515,11 @@ def require_policy(file: SolutionFile) -> None:
 
 
 def _wrong_kind(file: SolutionFile, wanted: str) -> ReadError:
-    cures, path = {"a tensor": "Build one first: punish-fast build", "an agent": "It has no values."}, str(file.path)
-    if file.kind in ("tensor", schema.CHECKPOINT):
-        verb = (
-            "Solve it first: punish-fast solve"
-            if file.kind == "tensor"
-            else "Finish it first: punish-fast solve --from"
-        )
-        wanted, cures = "an agent", {"an agent": f"{verb} {shlex.quote(path)}"}
+    cures = {"a tensor": "Build one first: punish-fast build", "an agent": "It has no values."}
+    commands = {"tensor": "Solve it first: punish-fast solve"}
+    commands[schema.CHECKPOINT] = "Finish it first: punish-fast solve --from"
+    if file.kind in commands:
+        wanted, cures = "an agent", {"an agent": f"{commands[file.kind]} {shlex.quote(str(file.path))}"}
     kind = "a checkpoint of an equilibrium" if file.kind == "equilibrium" else f"a {file.kind}"
     return ReadError(f"{file.path} is {kind}, not {wanted}. {cures.get(wanted, '')}".rstrip())
 
