@@ -88,12 +88,10 @@ class _Reconstructor:
         for own, enemy in _sides(self._choices):
             known: set[Cards] = set()
             for k, number in enumerate(own):
-                if self._index[number] < 0:
-                    known = set()
-                elif breath[number] == 1:
+                if self._index[number] >= 0 and breath[number] == 1:
                     hand, revealed = self._digits[number, HAND], self._digits[number, DISCARD]
                     known = {tuple(self._places.dealt[hand, revealed].tolist())}
-                elif k == 0 or breath[number] != breath[own[k - 1]] + 1:
+                elif self._index[number] < 0 or k == 0 or breath[number] != breath[own[k - 1]] + 1:
                     known = set()
                 else:
                     known = self._after(known, own[k - 1], enemy[k - 1] if k <= len(enemy) else None, number)
