@@ -190,10 +190,9 @@ def cross_validate(
         if on_epoch is not None:
             on_epoch(number * options.epochs + done, n_folds * options.epochs)
 
-    parts = [(examples.part(fold != number), examples.part(fold == number)) for number in range(n_folds)]
     return [
-        train(rules, learned, options, held_out, partial(count, number))
-        for number, (learned, held_out) in enumerate(parts)
+        train(rules, examples.part(fold != number), options, examples.part(fold == number), partial(count, number))
+        for number in range(n_folds)
     ]
 
 
