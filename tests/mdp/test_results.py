@@ -209,7 +209,7 @@ def test_unknown_states_are_refused(machine, state, message):
         solve(machine, 0.5).value(state)
 
 
-@pytest.mark.parametrize("goal", [[1], "B", 1])
+@pytest.mark.parametrize("goal", [[1], "B", 1, {"B"}, [1.0, 0.5]])
 def test_goals_of_states_without_names_are_masks(goal):
     told = r" is not allowed; it must be bool \(2,\), because states have no names$"
     with pytest.raises(SolveError, match=f"^goal: {re.escape(repr(goal))}{told}"):

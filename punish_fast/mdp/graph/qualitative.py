@@ -191,7 +191,7 @@ def columns_of(mdp: MDP, name: str, marks: Any, terminals: bool = False) -> np.n
         return columns
     mask, n, n_columns = np.asarray(marks), mdp.n_states, mdp.n_columns
     if mask.dtype != bool or mask.shape not in ((n,), (n_columns,)):
-        told = shown(marks) if mask.dtype.kind in "iuU" else f"{mask.dtype} {mask.shape}"
+        told = f"bool {mask.shape}" if mask.dtype == bool else shown(marks)
         names = f"a list of names, such as {shown([marks if isinstance(marks, str) else mdp.names.state(0)])}, or "
         before, after = (names, "") if mdp.names.index else ("", ", because states have no names")
         allowed = f"{before}bool ({n},){f', or ({n_columns},) with terminals' * (n_columns > n)}{after}"
