@@ -276,6 +276,9 @@ def test_the_coach_and_the_end_of_the_game_have_one_judge_which_can_be_named(run
         assert f"Judged by the best choices against {judge}." in drawn
         shown[judge] = drawn.partition("you play optimally: ")[2].partition(" Expect")[0]
     assert shown["Nina"] != shown["Robin"]
+    # No command can judge these games: only the file has their rules, and it is not memoryless.
+    say(*"grdsp" * 40)
+    assert run("play", "memory.h5", "--db", "games.db").suggestion == ""
 
 
 def test_what_a_pipe_answers_is_shown(say):
@@ -355,7 +358,8 @@ def test_every_suggested_command_runs_after_a_game_under_house_rules(run, say, m
     done = []
     for seed in range(4):
         say(*anything)
-        done.append(run("play", *opponent, *source, "--seed", str(seed)))
+        against = ["--against", "random"] if "--db" in source else []
+        done.append(run("play", *opponent, *against, *source, "--seed", str(seed)))
     follow("records review", "improve", "practice", "improve")
     if opponent == ["naive"]:
         done.append(run("records", "list", *source))

@@ -302,12 +302,18 @@ class _Session:
         self.console.file.write("\033[3J" if has_codes else "\n" * 200)
 
     def finish(self) -> None:
+        from punish_fast.arena.players import Player
+
         if self.options.as_json:
             players = [player.name for player in self.seats]
             report = {**rules_report(self.rules), "seed": str(self.seed), "players": players}
             print_json(report | {"database": self.database, "games": self.games})
         elif self.games and self.database is not None:
-            is_known = self.options.rules is not None or self.rules == PRESETS["tabletop"]
-            agent = None if is_known else self.files[0]
             source = "--db", self.options.db, "--rules", self.options.rules
-            self.options.suggest("records", "review", "--agent", self.options.against or agent, *source)
+            agents: list[str | None] = [self.options.against]
+            if self.options.rules is None and self.rules != PRESETS["tabletop"]:
+                # These rules can only be read from the file of a judge, which must be memoryless.
+                judges = [Player(str(name)) for name in (*agents, *self.files) if name]
+                agents = [judge.argument for judge in judges if judge.rules and judge.information == "memoryless"]
+            if agents:
+                self.options.suggest("records", "review", "--agent", agents[0], *source)
