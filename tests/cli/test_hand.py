@@ -118,6 +118,10 @@ def test_a_file_is_the_reference_under_its_rules(run):
     assert run(*shlex.split(done.then)[1:]).code == 0
     assert run("hand", "rs", "strategy.h5").then == "punish-fast practice strategy.h5"
     run("hand", "rs", "strategy.h5", "--rules", "tabletop").refused("only the redeal may differ")
+    done = run("hand", "rs", "random", "--discard", "p", "--rules", "tiny")
+    assert done.out.splitlines()[1].startswith("Play like random: ")
+    # `show` has no built-in players under these rules.
+    assert done.then == "punish-fast practice random --rules tiny"
 
 
 def test_commas_separate_cards(run):

@@ -42,6 +42,7 @@ def hand(options: HandOptions) -> None:
     Without --discard, the numbers are means over all possible discard piles. With fewer than five cards, the position
     is in a later breath.
     """
+    from punish_fast.arena.built_in_players import HEURISTICS
     from punish_fast.arena.players import Player
     from punish_fast.play.explain.hands import hand_report, position_of_hand
     from punish_fast.play.explain.why import judge_by
@@ -54,6 +55,8 @@ def hand(options: HandOptions) -> None:
         judge, reference = judge_by(player, rules)
     is_exact = options.discard is not None
     report = {"hand": options.hand, "reference": reference.name, **hand_report(judge, state, is_exact)}
+    # A player that follows a rule may choose uniformly by its rule.
+    report["is_known"] |= options.agent in (*HEURISTICS, "random")
     given = options.details() | {"hp": options.hp, "feinted": options.feinted, "breath": state.breath}
     words = [word for name in given for word in ("--" + name.replace("_", "-"), given[name])]
     then: list[object] = ["practice", reference.argument, "--rules", options.rules]
@@ -62,7 +65,8 @@ def hand(options: HandOptions) -> None:
         then = ["equilibrium", "--rules", options.rules]
         better = f"{command_line('punish-fast', *then)}, then punish-fast hand {options.hand} FILE.h5"
         caution = f"naive is optimal only against random play. For better advice: {better}."
-    elif is_exact:
+    elif is_exact and (reference.file is not None or rules == PRESETS["tabletop"]):
+        # `show` has built-in players only under tabletop.
         then = ["show", reference.argument, *words, "--why"]
     pile = f"discard pile {options.discard}" if is_exact else f"any of {report['piles']} discard piles"
     notes = "".join(f", {name}: {given[name]}" for name in ("exhausted", "feinted") if given.get(name))
@@ -85,7 +89,7 @@ def _print_hand(where: str, report: dict[str, Any]) -> None:
         print_text(f"Play like {player}: {', '.join(listed)}.{hides}")
         if report["lead"] > _LEAST_LEAD:
             lead = f"{100 * report['lead']:.1f} points more than any of {player}'s plays"
-            told += f" This is {lead}, because {player}'s strategy is only approximate."
+            told += f" This is {lead}, so {player}'s strategy is not an equilibrium."
         print_text(f"Against {player} itself, {told}")
     columns: dict[str, Column] = {"": "{name}", "how often": "{probability:.1%}", "wins": "{win_probability:.1%}"}
     if report["state"] is not None:
