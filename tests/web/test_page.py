@@ -728,6 +728,9 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
         return why | {"worst": -1, "best": 1}
 
     change_answers(each.page, "**/why/*", scaled)
+    # An agent from a file, with the description of a learned enemy.
+    learned = {"person": "naive", "level": None, "about": "learned from 12 choices"}
+    change_answers(each.page, "**/models", lambda found: [found[0] | learned, *found[1:]])
     fresh = each.go(link.removeprefix(f"{each.address}/"), ".practice .hand")
     assert (fresh.locator(".answer").count(), fresh.url[-28:]) == (0, f"/position/{link[-18:]}")
     type_an_answer(fresh)
@@ -735,7 +738,7 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
     assert each.flaws() == []
     assert fresh.get_by_role("link", name="Learn in a minute").count() == 1
     fresh.get_by_role("link", name="Explore this position").click()
-    fresh.get_by_text("Nina does not know this position.").wait_for()
+    fresh.get_by_text("naive does not know this position.").wait_for()
     assert fresh.locator(".reason").inner_text() == words
 
 

@@ -238,9 +238,9 @@ class Explorer {
     const isChance = why.unit === "win";
     const value = (v) => (v === null ? "–" : isChance ? percent(v) : v.toFixed(2));
     const share = (v) => `${(100 * (v - why.worst)) / (why.best - why.worst)}%`;
-    const { person, level, about } = this.models.find(({ digest }) => digest === this.digest);
+    const { name, person, level } = this.models.find(({ digest }) => digest === this.digest);
     // Players that follow a rule may choose uniformly by their rule.
-    const isKnown = !(level === "hard" || !about) || why.actions.length === 1 || why.actions.some(({ policy }) => policy !== why.actions[0].policy);
+    const isKnown = (name !== person && level !== "hard") || why.actions.length === 1 || why.actions.some(({ policy }) => policy !== why.actions[0].policy);
     const best = why.actions.reduce((a, b) => ((b.value ?? b.policy) > (a.value ?? a.policy) ? b : a));
     this.answer.replaceChildren(
       h(
