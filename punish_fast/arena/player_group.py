@@ -40,8 +40,7 @@ class PlayerGroup:
         self.people = [player.person for player in self._players]
         self.about = [player.about for player in self._players]
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
-        files = [player.file for player in self._players if player.file is not None]
-        self.remembers_public_states = any(file.remembers_public_states for file in files)
+        self.remembers_public_states = any(each.file and each.file.remembers_public_states for each in self._players)
         self.resolving = [player.argument for player in self._players if player.resolves]
         # Kernel groups that compute the players' policies.
         self.groups = [*TENSOR, SWEEPS] if any(player.is_naive for player in self._players) else [STATES]
