@@ -260,10 +260,8 @@ def made_with(path: Path) -> dict[str, Any]:
         return settings | {"information": file.information} | {k: origin[k] for k in origin if k not in _FOUND}
     settings["enemy"] = file.enemy
     if file.kind == "agent":
-        settings |= {name: file.attributes[name] for name in ("objective", "discount")}
-        settings["method"] = file.attributes["method"]
-        tolerance = file.attributes["tolerance"]
-        sweeps = file.attributes["sweeps"] if math.isnan(tolerance) else None
-        settings |= {"tolerance": None if math.isnan(tolerance) else tolerance, "sweeps": sweeps}
-        settings["tensor"] = file.has_transitions
+        settings |= {name: file.attributes[name] for name in ("objective", "discount", "method", "tolerance")}
+        settings |= {"sweeps": None, "tensor": file.has_transitions}
+        if math.isnan(settings["tolerance"]):
+            settings |= {"tolerance": None, "sweeps": file.attributes["sweeps"]}
     return settings
