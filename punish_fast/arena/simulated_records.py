@@ -68,13 +68,12 @@ def record_match(
         n_games: Number of games, an even number.
         seed: Random seed, 0 to 2^64 - 1.
     """
-    own, enemy = players
     for player in players:
         policy_in(graph, player.policy)
     check_numbers(n_games, seed)
     simulator = simulator_of(graph)
     played = []
-    for seats in ((own, enemy), (enemy, own)):
+    for seats in (players, players[::-1]):
         one, other = (simulator.thresholds(player.policy) for player in seats)
         trace = simulator.trace(one, other, 0, n_games // 2, seed)
         played.append(_sides_of(graph, trace, seats))

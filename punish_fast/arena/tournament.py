@@ -185,10 +185,8 @@ def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
         outcomes: Float64 array of shape (measures, breaths, 2): probabilities that the first and the second agent win
             in each breath.
     """
-    entries = _entries(outcomes.sum(axis=2))
-    for entry, wins in zip(entries, outcomes.sum(axis=1).tolist(), strict=True):
-        entry["wins"] = wins
-    return entries
+    entries = zip(_entries(outcomes.sum(axis=2)), outcomes.sum(axis=1).tolist(), strict=True)
+    return [entry | {"wins": wins} for entry, wins in entries]
 
 
 def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
