@@ -76,7 +76,8 @@ def _print_evaluation(report: dict[str, Any]) -> None:
     report["agents"] = [dict(starmap(_cell, agent.items())) for agent in report["agents"]]
     if report["game"] == "gwent":
         shown = {name: report[name] for name in ("game", "variant", "seed", "seconds")}
-        shown["variant"] |= {"decks": ", ".join(_decks(each["decks"]) for each in report["variants"])}
+        decks = ", ".join(_decks(each["decks"]) for each in report["variants"])
+        shown["variant"] = report["variant"] | {"decks": decks}
         print_report(shown | {"won": [row for each in report["agents"] for row in _matches(each)]})
         if "given" in decks:
             print_text("first, second: games won in this seat; the first player has the first deck given", "  ", "\n")

@@ -49,9 +49,7 @@ def test_matches_with_given_decks_are_a_table_of_shares(run, monkeypatch):
     assert re.search(r"agent +decks +against +first +second +both +error +games", printed)
     assert re.search(r"rule-of-thumb +given +random( +\d+\.\d%){4} +4$", printed, re.MULTILINE)
     told = "first, second: games won in this seat; the first player has the first deck given"
-    assert told in " ".join(
-        printed.split()
-    )
+    assert told in " ".join(printed.split())
 
 
 @pytest.mark.compiled
