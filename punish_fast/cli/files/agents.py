@@ -66,7 +66,7 @@ def _describe(path: Path) -> dict[str, Any]:
         return {"file": path, "kind": file.kind, "rules": name_of(file.rules), "about": about(file)}
     except (ReadError, RulesError) as error:
         kind, told = None, str(error).removeprefix(f"{path}: ")
-        # Agent files of other games are bundles.
+        # Agent files of other games and runs to resume are bundles.
         with suppress(ReadError):
             header = header_of(path)
             kind, game = str(header.get("kind")), header.get("game")
