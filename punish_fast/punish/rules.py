@@ -245,8 +245,9 @@ def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -
     """Return ``base`` with some fields replaced. The values in ``fields`` have the same form as in TOML files."""
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
-        name, keys = unknown[0], [f"{field}.{unknown[0]}" for field in FIELDS if FIELDS[field].form == BY_CARD]
-        hint = f"; did you mean {' or '.join(keys)}?" if name in CARDS else closest(_SYNONYMS.get(name, name), FIELDS)
+        name, keys = str(unknown[0]), [f"{field}.{unknown[0]}" for field in FIELDS if FIELDS[field].form == BY_CARD]
+        near = closest(_SYNONYMS.get(name.lower(), name), FIELDS)
+        hint = f"; did you mean {' or '.join(keys)}?" if name in CARDS else near
         raise RulesError(f"rules: unknown field {name!r}; the fields are {', '.join(FIELDS)}{hint}")
     changed = {field: _read(field, value, getattr(base, field)) for field, value in fields.items()}
     return validate_rules(base._replace(**changed))

@@ -108,6 +108,8 @@ def test_a_mapping_may_have_lists_and_tables_of_cards():
         ({"lives": 3}, "unknown field 'lives'; the fields are copies, hand_size"),
         ({"damge": {"strike": 3}}, "exhausting, redeal; did you mean damage?"),
         ({"hitpoints": 3}, "exhausting, redeal; did you mean hp?"),
+        ({"Health": 3}, "exhausting, redeal; did you mean hp?"),
+        ({3: 3}, "unknown field '3'; the fields are copies, hand_size"),
         ({"strike": 3}, "exhausting, redeal; did you mean copies.strike or damage.strike?"),
         ({"damage": "three"}, "damage is 'three'; it must be a list of 5 or a table"),
         ({"damage": {"strike": "three"}}, "damage.strike is 'three'; it must be a whole number from 0 to 99"),
