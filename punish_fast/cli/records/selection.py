@@ -93,6 +93,7 @@ class RecordedOptions(CommonOptions):
 class SelectionOptions(RecordedOptions):
     """Options that select the games in a database."""
 
+    rules: str | None = game_rules("tabletop", "Rules of the games")
     player: str | None = option("Select only games of this player.", metavar="NAME")
     since: SinceOption = None
     until: UntilOption = None
