@@ -79,7 +79,7 @@ def _print_evaluation(report: dict[str, Any]) -> None:
         decks = ", ".join(_decks(each["decks"]) for each in report["variants"])
         shown["variant"] = report["variant"] | {"decks": decks}
         print_report(shown | {"won": [row for each in report["agents"] for row in _matches(each)]})
-        if "given" in decks:
+        if "given" in shown["variant"]["decks"]:
             print_text("first, second: games won in this seat; the first player has the first deck given", "  ", "\n")
         return
     print_report(report)
