@@ -65,7 +65,7 @@ class ImproveOptions(RecordedOptions):
     """Options of ``improve``."""
 
     player: str | None = option("Player to report on.  [default: the user of the latest game]", metavar="NAME")
-    against: str | None = option("Reference player, such as a strategy file.  [default: veteran]", metavar="AGENT")
+    against: str | None = option("Reference player.  [default: veteran; naive under house rules]", metavar="AGENT")
 
 
 @verb(

@@ -48,7 +48,7 @@ class PracticeOptions(RecordedOptions):
     agent: str | None = argument(
         "AGENT",
         "An agent file with values to judge your answers, or a player. For a player, your answers are compared with "
-        "the best choices against that player.  [default: veteran]",
+        "the best choices against that player.  [default: veteran; naive if the rules are not tabletop]",
     )
     db: Path | None = option(
         "Take positions from this database.  [default: simulated games; with --player, the database of `play`]",

@@ -60,7 +60,7 @@ function answer({ words, plays, piles, verdict, is_known: isKnown, judge, state,
   return [
     h("p", {}, words, state ? " The answer is for this discard pile." : ` Means over all ${piles} possible discard piles.`),
     h("p", { class: "reason" }, isKnown ? `Play ${likely.join(", ")}.` : `${judge} does not know this position.`),
-    h("p", {}, `Against ${judge}, who plays like this, ${verdict}`),
+    h("p", {}, `Against ${judge}, ${isKnown ? "who plays like this, " : ""}${verdict}`),
     h("div", { class: "wide" }, h("table", {}, tableHead(["move", "how often", "wins"], [1, 2]), h("tbody", {}, plays.map(row)))),
     state && h("div", { class: "row" }, h("a", { href: `#/explore/${model}/${state}` }, "See why"), copyButton(`links/positions/${state}`)),
   ].filter(Boolean);
