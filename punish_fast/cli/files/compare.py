@@ -36,10 +36,9 @@ JSON keys:
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, verb
+from punish_fast.cli.frame.options import CommonOptions, argument, command_line, complete_agents, verb
 from punish_fast.cli.frame.report import UsageError, print_rows, print_text, say
 from punish_fast.punish.rules import load_rules, name_of, rules_report, true_rules
 from punish_fast.store.schema import enemy_text
@@ -79,7 +78,7 @@ def compare(options: CompareOptions) -> None:
     from punish_fast.mdp.model import comparison
 
     if options.first.endswith(".toml") and options.second.endswith(".toml"):
-        told = shlex.join(["punish-fast", "balance", options.second, "--base", options.first])
+        told = command_line("punish-fast", "balance", options.second, "--base", options.first)
         raise UsageError(f"compare: compares agents; to compare two sets of rules, run: {told}")
     players = Player(options.first), Player(options.second)
     states, solutions, choices = _solutions(players)
