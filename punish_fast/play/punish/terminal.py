@@ -27,7 +27,7 @@ class PunishTerminal:
     screen: Screen
     ask: Ask  # shows a prompt and returns the answer (raises EOFError at the end of input)
     # Function that returns an explainer of the best choices against a reference player, and the name of this player.
-    coach: Callable[[], tuple[Explainer, str]] | None = None
+    coach: Callable[[], tuple[Explainer, str]]
     coaches: bool = False  # True to show advice before every move, unless only one is legal
     # True to ask users to confirm each move or take it back, and spectators to press Enter before each breath.
     confirms: bool = True
@@ -119,8 +119,8 @@ class PunishTerminal:
 
     def _explain(self, view: View, picked: int | None) -> None:
         """Explain why the best move is better than ``picked``, or than the second best if ``picked`` is None."""
-        if self.coach is None or len(view.actions) == 1:
-            self.screen.say("There is no coach in this game." if self.coach is None else "You have only this move.")
+        if len(view.actions) == 1:
+            self.screen.say("You have only this move.")
             return
         explainer, reference = self.coach()
         found = explainer.explain(view.state)
@@ -130,9 +130,6 @@ class PunishTerminal:
         self.screen.say(f"{told} {because}")
 
     def _advise(self, view: View, seat: int) -> None:
-        if self.coach is None:
-            self.screen.say("There is no coach in this game.")
-            return
         other = self.screen.names[1 - seat]
         explainer, reference = self.coach()
         plays = "keeps to its strategy" if reference == other else f"plays like {reference}"
