@@ -43,6 +43,8 @@ export async function show(main, [hand, discard, more], isCurrent) {
   const place = h("div", { class: "stack" });
   const details = Object.fromEntries(new URLSearchParams(more));
   const form = handForm(hand, discard, details);
+  // The last answer must not stay beside a hand that the form refuses.
+  form.addEventListener("invalid", () => place.replaceChildren(), true);
   main.replaceChildren(title("What do I play?", "Type a hand by the initials of its cards: guard, rush, dodge, strike, punish."), h("section", { class: "panel stack" }, place, form));
   if (!hand) return;
   place.replaceChildren(h("p", { class: "quiet" }, "Working it out …"));
