@@ -54,12 +54,10 @@ def neighbors(rules: Rules, base: Rules, first: int) -> list[Rules]:
     changed = set(changes_of(rules, base))
     found = []
     for change in _changes(rules, first):
-        try:
+        with suppress(RulesError):
             neighbor = validate_rules(rules._replace(**change))
-        except RulesError:
-            continue
-        if changed.isdisjoint(changes_of(neighbor, rules)):
-            found.append(neighbor)
+            if changed.isdisjoint(changes_of(neighbor, rules)):
+                found.append(neighbor)
     return found
 
 
@@ -79,10 +77,9 @@ def _changes(rules: Rules, first: int) -> Iterator[dict[str, Any]]:
         yield {"copies": tuple(n + (card == other) - (card == first) for card, n in enumerate(rules.copies))}
     for card in sorted(range(len(CARDS)), key=lambda card: card != first):
         attacks = rules.damage[card] > 0
-        for field in ("copies", *["damage"] * attacks, *["dodge_stops", "exhausting"] * attacks):
+        for field in ("copies", *["damage", "dodge_stops", "exhausting"] * attacks):
             values = getattr(rules, field)
-            is_mark = field in ("dodge_stops", "exhausting")
-            for value in (1 - values[card],) if is_mark else (values[card] - 1, values[card] + 1):
+            for value in (values[card] - 1, values[card] + 1):
                 yield {field: (*values[:card], value, *values[card + 1 :])}
     for field in ("guard_reduction", "healing", "hp", "feints", "breaths"):
         for step in (-1, 1):
@@ -139,10 +136,9 @@ def restore(found: Balance, watch: Watch) -> dict[str, Any]:
             told = f"With {name}: {worth_text(card, value)}. {verdict}"
             worst = max((check.size(0) for check in checks_of(outcome.result, each)), default=0.0)
             tried.append((not balanced, worst, {"change": name, "worth": value, "balanced": balanced, "finding": told}))
-    remedies = [each for *_, each in sorted(tried, key=lambda each: each[:2])]
     return {
         "card": card,
-        "remedies": remedies,
+        "remedies": [each for *_, each in sorted(tried, key=lambda each: each[:2])],
         "screened": len(order),
         "not_tried": not_tried + names[len(order) :],
         "needed": tens(SEARCH_COST * each_study) if len(tried) < min(first, len(back) + len(names)) else None,
