@@ -16,7 +16,7 @@ from punish_fast.arena.survey.jobs import Job, Watch, work_on
 from punish_fast.arena.survey.results_file import Outcome
 from punish_fast.arena.survey.studies import STUDY_VERSION, equilibrium_job
 from punish_fast.punish.rule_changes import change_text, changes_of, value_text
-from punish_fast.punish.rules import CARDS, Rules, by_card, name_of, to_mapping, true_rules
+from punish_fast.punish.rules import CARDS, Rules, by_card, rules_report, to_mapping, true_rules
 from punish_fast.runtime.deadline import TimeLimitError, require_time
 
 # Under the standard rules, 40 iterations take about half a minute on two cores.
@@ -24,8 +24,6 @@ DEFAULT_ITERATIONS = 40
 # Result of `study_equilibrium` under the standard rules, written by ``python -m bench.make.standard_balance``.
 STANDARD_FILE = Path(__file__).with_name("tabletop.json")
 _GROUPS = ("in_hand", "kept", "plays")
-_NO_RESULT: dict[str, Any] = dict.fromkeys(("length", "first_deal", "best_response")) | {group: {} for group in _GROUPS}
-_SIDES = ("base", "changed")
 # Descriptions of statistics, by name or, for statistics of cards and plays, by group.
 _WORDS = {
     "length": "breaths per game",
@@ -191,13 +189,14 @@ class Balance:
     @property
     def statistics(self) -> list[Statistic]:
         """All statistics. Empty unless the changed game has results."""
-        changed, standard = self.changed.result or {}, self.standard.result or _NO_RESULT
+        changed, standard = self.changed.result or {}, self.standard.result or {}
         if not changed:
             return []
-        found = [Statistic("game", name, standard[name], changed[name]) for name in ("length", "first_deal")]
+        found = [Statistic("game", name, standard.get(name), changed[name]) for name in ("length", "first_deal")]
         for group in _GROUPS:
-            found += [Statistic(group, name, standard[group].get(name), x) for name, x in changed[group].items()]
-        return [*found, Statistic("game", "best_response", standard["best_response"], changed["best_response"])]
+            base = standard.get(group, {})
+            found += [Statistic(group, name, base.get(name), x) for name, x in changed[group].items()]
+        return [*found, Statistic("game", "best_response", standard.get("best_response"), changed["best_response"])]
 
     @property
     def needed(self) -> int | None:
@@ -276,8 +275,8 @@ def study_in_time(job: Job, watch: Watch, before: Sequence[Outcome]) -> Outcome:
 
 def report_of(found: Balance) -> dict[str, Any]:
     """Return a balance as a JSON-like object."""
-    pair = found.standard, found.changed
-    sides = [_side(*game, found.iterations) for game in zip((found.base, found.rules), pair, strict=True)]
+    games = {"base": (found.base, found.standard), "changed": (found.rules, found.changed)}
+    sides = {side: _side(*game, found.iterations) for side, game in games.items()}
     result, needed = found.changed.result, found.needed
     return {
         "verdict": verdict_of(result, found.rules, found.iterations, needed=needed)[1] if result else None,
@@ -285,10 +284,10 @@ def report_of(found: Balance) -> dict[str, Any]:
         "criteria": list(CRITERIA),
         "limits": [*_limits(found)],
         "change": found.change,
-        "finding": None if None in [side["balanced"] for side in sides] else found.finding,
-        **dict(zip(_SIDES, sides, strict=True)),
+        "finding": None if None in [side["balanced"] for side in sides.values()] else found.finding,
+        **sides,
         "play": "equilibrium play",
-        "iterations": {side: (each.result or {}).get("iterations", 0) for side, each in zip(_SIDES, pair, strict=True)},
+        "iterations": {side: (outcome.result or {}).get("iterations", 0) for side, (_, outcome) in games.items()},
         "statistics": [vars(each) | {"difference": each.difference} for each in found.statistics],
     }
 
@@ -325,8 +324,7 @@ def _side(rules: Rules, outcome: Outcome, iterations: int) -> dict[str, Any]:
     """
     result = outcome.result or {}
     return {
-        "rules": name_of(rules),
-        "rules_digest": rules.digest,
+        **rules_report(rules),
         "balanced": verdict_of(result, rules, iterations)[0] if result else None,
         **{name: result.get(name) for name in ("exploitability", "full_states")},
         "reason": outcome.reason,
