@@ -64,22 +64,17 @@ def run_jobs(
         watch: Progress callbacks.
     """
     watch = watch or Watch()
-    found: dict[str, Outcome] = {}
-    left: dict[str, Job] = {}
-    for job in jobs:
-        address, kept = address_of(job.key), None if results is None else results.find(job.key)
-        if kept is None:
-            left[address] = job
-        else:
-            found[address] = kept
-    watch.done(0, len(left))
-    missing = list(left.values())
+    by_address = {address_of(job.key): job for job in jobs}
+    stored = {address: results.find(job.key) for address, job in by_address.items()} if results is not None else {}
+    found = {address: outcome for address, outcome in stored.items() if outcome is not None}
+    missing = [job for address, job in by_address.items() if address not in found]
+    watch.done(0, len(missing))
     with closing(_do_here(missing, watch) if client is None else _do_on(client, missing)) as outcomes:
         for done, (job, outcome) in enumerate(outcomes, 1):
             if results is not None:
                 results.keep(job.key, outcome)
             found[address_of(job.key)] = outcome
-            watch.done(done, len(left))
+            watch.done(done, len(missing))
     return [found[address_of(job.key)] for job in jobs]
 
 

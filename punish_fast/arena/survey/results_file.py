@@ -38,7 +38,6 @@ class ResultsFile:
     def __init__(self, path: Path) -> None:
         check_output(path)
         self.path = path
-        self._found: dict[str, Outcome] = {}
         try:
             lines = path.read_bytes().splitlines() if path.exists() else []
         except OSError as error:
