@@ -77,12 +77,12 @@ def _draw_map(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]
 
 
 def _draw(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -> None:
-    for place in range(len(series[0])):
-        axes.axhline(-place, color=figures.FAINT, linewidth=0.8, zorder=0)
+    places = -np.arange(len(series[0]))
+    for place in places:
+        axes.axhline(place, color=figures.FAINT, linewidth=0.8, zorder=0)
     for values, name, look in zip(series, panel.names, panel.looks, strict=True):
-        known = [(100 * value, -place) for place, value in enumerate(values) if value is not None]
-        x, y = [pair[0] for pair in known], [pair[1] for pair in known]
-        axes.plot(x, y, look.marker, color=look.color, label=name, markersize=6, markeredgecolor="white")
+        percent = 100 * np.array(values, dtype=np.float64)
+        axes.plot(percent, places, look.marker, color=look.color, label=name, markersize=6, markeredgecolor="white")
     if panel.columns[0].startswith(("in_hand", "kept")):
         axes.axvline(0, color=figures.INK, linewidth=0.8)
     axes.margins(x=0.1)
