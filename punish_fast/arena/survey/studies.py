@@ -24,8 +24,6 @@ from punish_fast.duel.graph import GameGraph, Outline
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.run import Target, default_response_share, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
-from punish_fast.mdp.model.process import Process
-from punish_fast.mdp.model.solution import Solution
 from punish_fast.mdp.objectives.solver import solve
 from punish_fast.punish.rules import Rules, to_mapping, true_rules
 from punish_fast.punish.states.openings import openings
@@ -152,7 +150,16 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         process = fitting_process(space, policy)
         discount = point.discount if point.objective == "discounted" else None
         solution = solve(process, discount, objective=point.objective)
-        report = _model_report(space, process, solution)
+        found = openings(space)
+        report = {
+            "states": process.n_columns,
+            "rows": process.n_rows,
+            "nnz": process.count_nonzero().total,
+            "value": float(found.p @ solution.v[found.state]),
+            "sweeps": solution.sweeps,
+            "error_bound": solution.error_bound,
+            "digest": solution.digest,
+        }
         agent = solution.policy
         # Free memory for the graph.
         del process, solution
@@ -272,19 +279,6 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
 def _key(study: str, rules: Rules) -> dict[str, Any]:
     """Return the entries of every key: the study, the rules, and the versions of the code."""
     return {"study": study, "rules": to_mapping(rules), "study_version": STUDY_VERSION} | versions()
-
-
-def _model_report(space: StateSpace, process: Process, solution: Solution) -> dict[str, Any]:
-    found = openings(space)
-    return {
-        "states": process.n_columns,
-        "rows": process.n_rows,
-        "nnz": process.count_nonzero().total,
-        "value": float(found.p @ solution.v[found.state]),
-        "sweeps": solution.sweeps,
-        "error_bound": solution.error_bound,
-        "digest": solution.digest,
-    }
 
 
 def _outline(rules: Rules, share: float) -> Outline:
