@@ -6,7 +6,7 @@ from typing import Any
 from punish_fast.arena.survey.points import Survey
 from punish_fast.arena.survey.studies import PointResult
 from punish_fast.punish.rule_changes import changes_of, value_of, value_text
-from punish_fast.punish.rules import CARDS, name_of
+from punish_fast.punish.rules import CARDS, rules_report
 from punish_fast.study.frequencies import PLAYS
 
 _MODEL = ("states", "rows", "nnz", "full_states", "value", "sweeps", "error_bound", "digest")
@@ -30,8 +30,7 @@ def table_of(survey: Survey, found: Sequence[PointResult]) -> dict[str, list[Any
 
 def _row(each: PointResult, survey: Survey, fields: Sequence[str], has_equilibrium: bool) -> dict[str, Any]:
     point = each.point
-    row: dict[str, Any] = {"point": survey.label(point), "game": survey.game_label(point)}
-    row |= {"rules": name_of(point.rules), "rules_digest": point.rules.digest}
+    row: dict[str, Any] = {"point": survey.label(point), "game": survey.game_label(point)} | rules_report(point.rules)
     for name in fields:
         value = value_of(point.rules, name)
         row[name] = value_text(value) if isinstance(value, list) else value
