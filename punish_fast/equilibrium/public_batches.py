@@ -61,7 +61,7 @@ class BatchLearner(PublicEquilibrium):
 def learn_alone(game: Any, first: np.ndarray, state: dict[str, np.ndarray], index: int, iterations: int) -> Learned:
     """Learn the strategies for a public state and its mirrored public state in a worker process."""
     # Arrays from other processes are read-only.
-    return PublicEquilibrium(_graph(*game), first.copy(), state=state)._learned(index, iterations)
+    return BatchLearner(None, _graph(*game), first.copy(), state)._learned(index, iterations)
 
 
 @lru_cache(1)

@@ -186,7 +186,8 @@ class BoundedValues(StateValues):
 
 
 def bounded(
-    v: np.ndarray, error: Any, choice: np.ndarray, rows: ModelRows, limits: ValueRange = ANY, tolerance: Any = None
+    v: np.ndarray, error: Any, choice: np.ndarray, rows: ModelRows, value_range: ValueRange = ANY, tolerance: Any = None
 ) -> BoundedValues:
-    """Return values with bounds at the distance ``error`` (see `bracketed_by`), clipped to ``limits``."""
-    return BoundedValues(v, *bracketed_by(v, error, limits), float(np.max(error, initial=0)), choice, rows, tolerance)
+    """Return values with bounds at the distance ``error`` (see `bracketed_by`), clipped to ``value_range``."""
+    bounds = bracketed_by(v, error, value_range)
+    return BoundedValues(v, *bounds, float(np.max(error, initial=0)), choice, rows, tolerance)

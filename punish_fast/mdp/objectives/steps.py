@@ -109,17 +109,16 @@ def stay_probability(
     """
     check_arrays(mdp, maximize)
     unsafe, limits = ~columns_of(mdp, "safe", safe, terminals=True), limits_of(tolerance, {})
-    if n_steps is None:
+    if n_steps is not None:
+        found: Any = reach_within(mdp, unsafe, n_steps, not maximize)
+        is_exact, requested = (found.lower == found.upper) & (found.v == found.v.round()), found.tolerance
+    else:
         whole = normalized(mdp.expanded())
         found = climb(problem := Probability(whole, unsafe, np.zeros_like(unsafe), limits, not maximize))
-        is_exact = problem.is_exact
-    else:
-        found = reach_within(mdp, unsafe, n_steps, not maximize)
-        is_exact = (found.lower == found.upper) & (found.v == found.v.round())
+        is_exact, requested = problem.is_exact, limits.tolerance
     # Probabilities of exactly 0 or 1 are not rounded.
     error = np.where(is_exact, 0.0, found.error_bound + np.finfo(np.float64).eps)
-    goal = limits.tolerance if n_steps is None else None
-    return bounded(1 - found.v, error, found.choice, rows_of(mdp), PROBABILITY, goal)
+    return bounded(1 - found.v, error, found.choice, rows_of(mdp), PROBABILITY, requested)
 
 
 def cumulative_reward(
