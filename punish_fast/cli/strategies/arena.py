@@ -1,4 +1,4 @@
-"""``punish-fast arena``: run a round-robin tournament. Define options shared by commands for the two-player game.
+"""``punish-fast arena``: run a round-robin tournament.
 
 JSON keys:
     agents (list of strings): Names of the agents. Matrices have a row and a column for each agent, in this order.
@@ -30,47 +30,19 @@ JSON keys:
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from punish_fast.cli.frame.options import (
-    ComputeOptions,
-    PictureOptions,
-    PlotOption,
-    SeedOption,
-    argument,
-    game_rules,
-    option,
-    verb,
-)
+from punish_fast.cli.frame.options import PictureOptions, PlotOption, SeedOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.report import CheckError, Column, UsageError, count, print_rows, print_table, print_text
 from punish_fast.cli.playing.table import seed_of
-from punish_fast.punish.rules import PRESETS, load_rules, rules_report
-
-if TYPE_CHECKING:
-    from punish_fast.arena.player_group import PlayerGroup
+from punish_fast.cli.strategies.exploit import RealGameOptions
+from punish_fast.punish.rules import PRESETS, rules_report
 
 # Exact distributions of game lengths end when the probability that a game continues is below this limit.
 _NEGLIGIBLE = 1e-9
 # Minimum share of games that reach a printed measure.
 _LEAST = 5e-4
-
-
-class RealGameOptions(ComputeOptions):
-    """Options of commands that play the two-player game."""
-
-    rules: str | None = game_rules("the rules of the file, or tabletop")
-
-    def lineup(self, players: list[str], resolves: bool = False) -> PlayerGroup:
-        """Return the players as a group with common rules. ``resolves`` allows players without a table."""
-        from punish_fast.arena.player_group import PlayerGroup
-        from punish_fast.arena.players import NO_TABLE
-
-        group = PlayerGroup(players, None if self.rules is None else load_rules(self.rules))
-        if group.resolving and not resolves:
-            raise UsageError(f"{group.resolving[0]}: {NO_TABLE}")
-        return group
 
 
 class ArenaOptions(PictureOptions, RealGameOptions):
@@ -194,28 +166,6 @@ def _print_report(report: dict[str, Any]) -> None:
     for file in (report["database"], report["plot"]):
         if file is not None:
             print(f"wrote {file}")
-
-
-def outwards(lower: float, upper: float) -> tuple[str, str]:
-    """Return bounds in percent with two decimals, rounded outwards, because rounded bounds must also hold."""
-    return f"{math.floor(1e4 * lower) / 1e4:.2%}", f"{math.ceil(1e4 * upper) / 1e4:.2%}"
-
-
-def exploitability_text(agent: str | Path, wins: float, most: float | None = None) -> str:
-    """Return a sentence on the exploitability of an agent.
-
-    Args:
-        agent: Name or file of the agent.
-        wins: Win probability of the best opponent found, or a proven lower bound for the best opponent.
-        most: Proven upper bound on the win probability of the best opponent, if known.
-    """
-    if most is None:
-        who, wins_text, points = "best opponent found", f"{wins:.1%}", f"{100 * wins - 50:.2f}"
-    else:
-        who, wins_text = "best opponent", " to ".join(outwards(wins, most))
-        points = " to ".join(text[:-1] for text in outwards(wins - 0.5, most - 0.5))
-    told = f"exploitability {points} percentage points (0 in an equilibrium)"
-    return f"The {who} wins {wins_text} of games against {agent}: {told}."
 
 
 def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:

@@ -53,7 +53,7 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.options import PictureOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.report import UsageError, plain
 from punish_fast.cli.records.selection import WithBotsOption, require_games
-from punish_fast.cli.strategies.arena import RealGameOptions
+from punish_fast.cli.strategies.exploit import RealGameOptions
 from punish_fast.cli.strategies.lessons_text import print_lessons
 from punish_fast.punish.rules import CARDS, by_card, rules_report
 
