@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, SeedOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.report import UsageError, count, print_json, say
 from punish_fast.cli.playing.table import asks_on, must_have_input, rules_note, seed_of, table_stream, wants_more
-from punish_fast.cli.records.selection import games_database
+from punish_fast.cli.records.selection import check_database, games_database
 from punish_fast.punish.rules import PRESETS, load_rules, rules_report
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.runtime.errors import printable
@@ -87,12 +87,8 @@ def play(options: PlayOptions) -> None:
     database = games_database(options.db, lineup.rules)
     options.check_outputs(database, sources=lineup.files)
     if database is not None:
-        from punish_fast.records.database import open_to_read
-
         _checked(lineup.names, [])
-        if database.exists():
-            with open_to_read(database, UserWarning):
-                pass
+        check_database(database)
     _checked(people, lineup.names)
     session = _Session(options, people, lineup, database)
     try:

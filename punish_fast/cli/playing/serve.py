@@ -27,7 +27,7 @@ from punish_fast.cli.frame.errors import say_if_interrupted
 from punish_fast.cli.frame.options import CommonOptions, KeptGamesOption, argument, game_rules, option, verb
 from punish_fast.cli.frame.report import UsageError, plain, print_report, say
 from punish_fast.cli.playing.table import DecksOption
-from punish_fast.cli.records.selection import games_database
+from punish_fast.cli.records.selection import check_database, games_database
 from punish_fast.punish.rules import Rules, load_rules
 from punish_fast.runtime.errors import printable, require
 
@@ -113,11 +113,7 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
     database = games_database(options.db, rules)
     files = [model.file.path for model in models if model.file is not None]
     options.check_outputs(database, sources=files)
-    if database is not None and database.exists():
-        from punish_fast.records.database import open_to_read
-
-        with open_to_read(database, UserWarning):
-            pass
+    check_database(database)
     token = _token() if options.allow_writes else None
     made_up = secrets.token_urlsafe(24) if options.allow_writes and token is None else None
     hosts = frozenset([options.host.lower()])

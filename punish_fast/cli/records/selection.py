@@ -46,6 +46,15 @@ def played_database(named: Path | None, rules: Rules) -> Path:
     return found
 
 
+def check_database(path: Path | None) -> None:
+    """Raise an error if an existing database cannot be opened, and warn of invalid rows."""
+    if path is not None and path.exists():
+        from punish_fast.records.database import open_to_read
+
+        with open_to_read(path, UserWarning):
+            pass
+
+
 def _seconds(text: str) -> int:
     """Parse a Unix time, or an ISO date or time (by default in UTC). Return the Unix time in seconds."""
     if re.fullmatch(r"[-+]?\d{1,18}", text):
