@@ -228,8 +228,7 @@ class _Session:
             breaths = [
                 {"states": [*map(str, x.states)], "actions": [*map(action_name, x.actions)]} for x in match.breaths
             ]
-            entry = {"game": game_id, "winner": self.seats[winner].name, "breaths": breaths, "worst": None}
-            self.games.append(entry)
+            self.games.append({"game": game_id, "winner": self.seats[winner].name, "breaths": breaths, "worst": None})
         if self.is_new:
             self.is_new = False
             say("your games are saved on this machine; --db chooses another database")
@@ -261,8 +260,7 @@ class _Session:
                 if interrupts:
                     raise
             if not is_told:
-                locked = f"{self.database} is locked by another process"
-                say(f"{locked}; waiting to save your game, Ctrl-C discards it")
+                say(f"{self.database} is locked by another process; waiting to save your game, Ctrl-C discards it")
             is_told = True
 
     def _welcome(self) -> None:
