@@ -70,15 +70,14 @@ def balance(options: BalanceOptions) -> None:
 
     The command compares equilibria of the two-player game under the base rules and the changed rules.
     """
-    from punish_fast.arena.survey.balance import balance as study
-    from punish_fast.arena.survey.balance import report_of
+    from punish_fast.arena.survey import balance as study
     from punish_fast.arena.survey.restore import deciding_change, restore
     from punish_fast.runtime import _jit
 
     base, rules = _rules(options)
     options.check_outputs()
     watch = watch_jobs("balance", options.quiet)
-    found = study(rules, base, watch=watch, share=1 / 3 if options.restore else 1.0)
+    found = study.balance(rules, base, watch=watch, share=1 / 3 if options.restore else 1.0)
     for which, outcome in (("base", found.standard), ("changed", found.changed)):
         if outcome.reason is not None:
             told = f"the game under the {which} rules could not be studied: {outcome.reason}"
@@ -89,7 +88,7 @@ def balance(options: BalanceOptions) -> None:
         from punish_fast.arena.survey.balance_plot import draw_balance
 
         draw_balance(found, options.plot)
-    report = report_of(found)
+    report = study.report_of(found)
     if report["changed"]["balanced"] is False and (change := deciding_change(found, watch)) is not None:
         report["verdict"] += f" {change} decides: without it, the worth of cards is closest to the base rules."
     report["restore"] = restored = restore(found, watch) if options.restore else None

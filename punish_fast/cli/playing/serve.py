@@ -72,18 +72,17 @@ def serve(options: ServeOptions) -> None:
     prints one line with the address when the server is ready.
     """
     require("fastapi", "uvicorn")
-    from punish_fast.web.server import address_of, listen, network_address_of, proxy_of
-    from punish_fast.web.server import serve as answer
+    from punish_fast.web import server
 
     config, token = _config(options)
-    proxies = [network for proxy in options.proxy or () for network in proxy_of(proxy)]
-    listening = listen(options.host, options.port)
+    proxies = [network for proxy in options.proxy or () for network in server.proxy_of(proxy)]
+    listening = server.listen(options.host, options.port)
     by_game: dict[str, list[str]] = {}
     for player in config.players:
         by_game.setdefault(player.game_name, []).append(player.name)
     report = {
-        "address": address_of(listening),
-        "network_address": network_address_of(listening),
+        "address": server.address_of(listening),
+        "network_address": server.network_address_of(listening),
         "agents": by_game.pop("punish"),
         "other_games": [{"game": game, "agents": agents} for game, agents in by_game.items()],
         "database": config.database,
@@ -99,7 +98,7 @@ def serve(options: ServeOptions) -> None:
         from punish_fast.web.app import create_app
 
         say_if_interrupted("stopped; all finished games are saved")
-        answer(create_app(config), listening, lambda: _print_address(options, report), proxies)
+        server.serve(create_app(config), listening, lambda: _print_address(options, report), proxies)
 
 
 def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
