@@ -145,9 +145,8 @@ def survey(options: SurveyOptions) -> None:
     more = ["--plot", "survey.png"] * (options.plot is None) if options.equilibrium else ["--equilibrium"]
     then = ("survey", *options.given(), *more) if more else ()
     options.print(report, _print_report, result=result, then=then)
-    failed = [each for each in found if each.reason is not None]
-    if failed:
-        raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")
+    if n_failed := sum(each.reason is not None for each in found):
+        raise CheckError(f"{n_failed:,} of {count(len(found), 'point')} could not be studied")
 
 
 def _point_report(points: Survey, each: PointResult) -> dict[str, Any]:
@@ -173,10 +172,8 @@ def _print_report(report: dict[str, Any]) -> None:
         found = [{"point": each["point"], **each[player]} for each in studied if each[player]]
         if player == "equilibrium" and found:
             tables[player] = [_scalars(each) for each in found]
-        for group in ("in_hand", "kept", "plays") if found else ():
-            tables[f"{_TITLES[group]}, {player}"] = [
-                {"point": each["point"], **_percent(each[group])} for each in found
-            ]
+        for group, title in _TITLES.items() if found else ():
+            tables[f"{title}, {player}"] = [{"point": each["point"]} | _percent(each[group]) for each in found]
     print_report(report | tables)
 
 

@@ -107,8 +107,7 @@ def print_openings(report: dict[str, Any]) -> None:
         print_worth(f"mean value by number of copies {where}", report[name], report["is_chance"])
     columns: dict[str, Column] = {"hand": lambda each: letters(each["hand"]), "dealt": "{probability:.2%}"}
     form = ".1%" if report["is_chance"] else ".2f"
-    columns["value"] = f"{{value:{form}}}"
-    columns["what to play"] = lambda each: plays_text(each["plays"], 3)
+    columns |= {"value": f"{{value:{form}}}", "what to play": lambda each: plays_text(each["plays"], 3)}
     title = f"hands, the best first ({', '.join(f'{card[0]} {card}' for card in CARDS)}, f feint)"
     print_rows(report["hands"], columns, left=[True, False, False, True], title=title)
     print_report({name: report[name] for name in ("plot", "page")})
