@@ -69,10 +69,10 @@ export function addModel(model) {
 }
 
 /** Return the open agents that support a use, such as "plays". Wait for the first such agent, which is the default, while
- * `isWanted()` is true. The first of the agents that support "judges" is the strongest built-in agent. */
+ * `isWanted()` is true. The first of the agents that support "judges" or "explains" is the strongest built-in agent. */
 export async function modelsThat(use, isWanted = () => true) {
   for (;;) {
-    const isJudge = ({ game, level }) => use === "judges" && game === "punish" && level === "hard";
+    const isJudge = ({ game, level }) => use !== "plays" && game === "punish" && level === "hard";
     const useful = (await allModels()).filter((model) => model[use]).sort((a, b) => isJudge(b) - isJudge(a));
     const isPending = useful.length > 0 && !useful[0].digest && !useful[0].flaw;
     if (!isPending || !isWanted()) return useful.filter(({ digest }) => digest);

@@ -144,8 +144,8 @@ class Explorer {
       const typed = code.value.trim().toLowerCase();
       const [first, pile] = typed.split(/\s+/);
       if (/^\d/.test(typed)) this.go(typed);
-      // The page of hands answers under the rules of the server, and for all discard piles.
-      else if (this.isStandard) location.hash = pile ? `#/hand/${first}/${pile}` : `#/hand/${first}`;
+      // The page of hands answers as the first agent, and for all discard piles.
+      else if (this.digest === this.models[0].digest) location.hash = pile ? `#/hand/${first}/${pile}` : `#/hand/${first}`;
       else this.go(openingOf(rules, first, pile));
     };
     this.form.replaceChildren(
@@ -246,8 +246,8 @@ class Explorer {
       h(
         "section",
         { class: "panel" },
-        h("h2", {}, isChance ? "Chance of winning with each move" : "Value of each move"),
-        h("p", { class: "quiet small" }, `With this discard pile, assuming that you continue with the best moves against ${why.against}. ${isChance ? "" : `Values range from ${why.worst} to ${why.best}. `}${isKnown ? "" : `${person} does not know this position. `}Open a move to see its result against each enemy card.`),
+        h("h2", {}, `${isChance ? "Chance of winning with" : "Value of"} each move, against ${why.against}${person === why.against ? "" : `, judged by ${person}`}`),
+        h("p", { class: "quiet small" }, `With this discard pile, assuming that you continue with the best moves. ${isChance ? "" : `Values range from ${why.worst} to ${why.best}. `}${isKnown ? "" : `${person} does not know this position. `}Open a move to see its result against each enemy card.`),
         h("div", { class: "moves" }, h("div", { class: "heads number quiet small" }, h("span", {}, isChance ? "wins" : "value"), h("span", {}, `${person}: how often`)), why.actions.map((each) => move(each, each === best, value, share))),
       ),
       h(
