@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Query
 
 from punish_fast.play.session import NoAnswerError
-from punish_fast.punish.rules import Rules, from_mapping, to_mapping, true_rules
+from punish_fast.punish.rules import PRESETS, Rules, from_mapping, to_mapping, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.web.limits import costs
 from punish_fast.web.open_sessions import OpenSessions
@@ -45,8 +45,8 @@ def house_rules_routes(
     async def changed_rules(copies: _Five, damage: _Five) -> Rules:
         fields = {name: [*map(int, text.split(","))] for name, text in (("copies", copies), ("damage", damage))}
         rules = from_mapping(fields, base)
-        if rules == base:
-            raise HTTPException(422, "rules: these are the rules of this server; change the number or damage of a card")
+        if rules == base == PRESETS["tabletop"]:
+            raise HTTPException(422, "rules: these are the standard rules; change the number or damage of a card")
         try:
             await workers.run("adviser", lambda: StateSpace(rules, most_states=_MOST_STATES))
         except MemoryError as error:
@@ -57,11 +57,14 @@ def house_rules_routes(
 
     @routes.get("/balance", dependencies=[costs(19)])
     async def balance(rules: changed, seconds: Annotated[int, Query(ge=10, le=60)] = 60) -> dict[str, Any]:
-        """Return the report of ``balance`` on changed numbers and damages of cards, after at most about ``seconds``."""
+        """Return the report of ``balance`` on changed numbers and damages of cards, after at most about ``seconds``.
+
+        The base rules are the server's rules or, if these are unchanged, the standard rules.
+        """
         if turn.locked():
             raise HTTPException(429, "balance: the server studies other rules now; try again in a minute")
         async with turn:
-            return await _report(rules, base, seconds, running)
+            return await _report(rules, PRESETS["tabletop"] if rules == base else base, seconds, running)
 
     @routes.get("/house-rules", dependencies=[costs(19)])
     async def open_opponent(rules: changed) -> dict[str, Any]:

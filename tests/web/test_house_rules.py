@@ -18,8 +18,9 @@ from fastapi.testclient import TestClient
 from serving import BASE, TINY, choose, config_of, entries_of, first, open_table
 
 from punish_fast.play.punish.punish_player import PunishPlayer
+from punish_fast.punish.rules import PRESETS
 from punish_fast.web import house_rules, player_registry
-from punish_fast.web.app import create_app
+from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.workers import Workers
 
 STRIKE = {"copies": "1,2,1,2,1", "damage": "0,1,0,3,3"}
@@ -125,7 +126,6 @@ def test_a_balance_is_killed_when_its_client_leaves(folder):
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        (STRIKE | {"damage": "0,1,0,2,3"}, "these are the rules of this server"),
         (STRIKE | {"copies": "7,2,1,2,1"}, "should match pattern"),
         (STRIKE | {"copies": "0,0,0,1,1"}, "2 cards in total"),
         (STRIKE | {"damage": "1,2,3"}, "should match pattern"),
@@ -138,6 +138,18 @@ def test_impossible_rules_are_refused(server, monkeypatch, route, wanted, words)
     answer = server.get(route, params=wanted)
     assert answer.status_code == 422
     assert words in answer.json()["detail"]
+
+
+def test_rules_of_the_server_are_compared_with_the_standard_rules(server, folder):
+    standard = PRESETS["tabletop"]
+    (folder / "end").touch()
+    same = {"copies": ",".join(map(str, TINY.copies)), "damage": ",".join(map(str, TINY.damage))}
+    found = server.get("/balance", params=same).json()
+    assert (found["damage"], found["before"]) == (list(TINY.damage), list(standard.damage))
+    same = {"copies": ",".join(map(str, standard.copies)), "damage": ",".join(map(str, standard.damage))}
+    with TestClient(create_app(ServerConfig([], rules=standard)), base_url=BASE) as usual:
+        answer = usual.get("/balance", params=same)
+    assert (answer.status_code, answer.json()["detail"][:33]) == (422, "rules: these are the standard rul")
 
 
 def test_an_opponent_under_house_rules_is_played_and_closed_once_nobody_plays(server, monkeypatch):
