@@ -742,6 +742,26 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
     assert fresh.locator(".reason").inner_text() == words
 
 
+def test_the_judge_explains_unless_another_agent_is_chosen(visit):
+    each = visit(size=PHONE)
+    # Agents from files come first.
+    change_answers(each.page, "**/models", lambda found: sorted(found, key=lambda model: model.get("level") == "hard"))
+    page = each.go("#/explore", "details.move")
+    assert page.get_by_label("Agent").evaluate("(agent) => agent.selectedOptions[0].text").startswith("Nina ")
+    page.get_by_role("heading", name="Chance of winning with each move, against Nina", exact=True).wait_for()
+    page.get_by_label("Agent").select_option(index=1)
+    heading = page.get_by_role("heading", name="Chance of winning with each move, against")
+    page.locator("h2", has_not_text="Nina").and_(heading).wait_for()
+    chosen, told = page.url.split("/")[-2], heading.inner_text()
+    # The page of hands would answer as the judge.
+    page.get_by_label("Code").fill("sg")
+    page.get_by_role("button", name="Go").click()
+    page.wait_for_url(f"**#/explore/{chosen}/*")
+    page.wait_for_selector("section:not(.stale) details.move")
+    assert heading.inner_text() == told
+    assert each.flaws() == []
+
+
 def test_a_position_is_clicked_together_and_an_impossible_one_refused_in_words(browser, address):
     visit = Visit(browser, address)
     page = visit.go("#/explore", "details.move")
@@ -1019,6 +1039,7 @@ def show_limits(page: Page, uncertainty: float = 0.02) -> None:
     """Answer requests for a balance at once."""
     names = ("group", "name", "words", "base", "value", "is_minimum", "limit", "uncertainty")
     shown = [
+        ("plays", "rush", "rush is 5.1 % of all choices", None, 0.051, True, 0.05, 0.02),
         ("in_hand", "strike", "one more strike in hand is worth +27.4 points of win rate", 0.028, 0.274, False, 0.1, 0),
         ("plays", "punish", "punish is 8.0 % of all choices", None, 0.08, True, 0.05, uncertainty),
     ]
@@ -1092,14 +1113,23 @@ def test_house_rules_are_changed_judged_and_played(visit):
     page.get_by_role("button", name="Is it balanced?").click()
     page.locator("h2", has_text="Not balanced").wait_for()
     shown = page.locator(".limit").all_inner_texts()
+    assert shown[0].startswith("✗ One more strike")
     assert "At most 10.0 points. Before the change, strike: 2.8 points." in shown[0]
-    assert "At least 5.0%. Still uncertain by 2.0%." in shown[1]
+    assert "? Rush" in shown[1]
+    assert "At least 5.0%. Still uncertain by 2.0%." in shown[2]
     assert page.url.endswith("#/rules/1,2,1,2,1/0,1,0,3,3")
     page.reload()
     page.locator("h2", has_text="Not balanced").wait_for()
     page.get_by_role("button", name="Play these rules").click()
     page.wait_for_selector(".controls")
-    assert page.locator(".status", has_text="damage strike 3").count() == 1
+    assert page.locator(".status", has_text="a strike deals 3").count() == 1
+    play_out(page, by_clicks)
+    page.get_by_text("Games under changed rules are not saved.").wait_for()
+    page.get_by_role("link", name="Change these rules").click()
+    page.get_by_text("Changed: strike deals 3 instead of 2.").wait_for()
+    page.go_back()
+    page.get_by_role("button", name="Return to the usual rules").click()
+    page.wait_for_selector(".start")
     # This opponent is offered neither as a judge of other games nor on the start page.
     judges = visit().go("#/practice", ".practice .hand").get_by_label("Judged by").locator("option").all_inner_texts()
     assert len(set(judges)) == len(judges)

@@ -284,6 +284,7 @@ export class Seat {
     this.exit.hidden = true;
     this.ended = performance.now();
     this.ending.hidden = false;
+    const isHouse = this.offers("is_house", this.table);
     this.ending.replaceChildren(
       h("p", {}, words),
       h(
@@ -291,7 +292,8 @@ export class Seat {
         { class: "row" },
         keyButton("Play again", "Enter", { class: "main rematch", onclick: () => this.deal() }),
         this.reviewLink(),
-        h("button", { type: "button", onclick: () => this.stand() }, this.table.friend ? "Leave" : "Choose another opponent"),
+        isHouse && h("a", { class: "button", href: "#/rules" }, "Change these rules"),
+        h("button", { type: "button", onclick: () => this.stand() }, this.table.friend ? "Leave" : isHouse ? "Return to the usual rules" : "Choose another opponent"),
       ),
       this.offers("judges", this.table) ? this.costliest() : "",
     );
@@ -324,6 +326,7 @@ export class Seat {
     const look = async (table, tries) => {
       if (table.kept !== null) place.replaceChildren(h("a", { class: "button", href: `#/review/${table.kept}` }, "Review this game"), copyButton(`links/games/${table.kept}`));
       else if (table.flaw !== null) place.replaceChildren(table.flaw);
+      else if (this.offers("is_house", table)) place.replaceChildren("Games under changed rules are not saved.");
       else if (table.keeps && tries > 0) {
         await pause(200);
         if (!this.isAt(table.table)) return;

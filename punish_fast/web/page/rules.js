@@ -53,7 +53,7 @@ class HouseRules {
     );
     const run = (button) => (button === this.submit ? this.ask() : this.play()).catch((error) => isCurrent() && complain(error)).then(() => this.isShort);
     main.replaceChildren(
-      title("House rules", "Change how often a card exists and how much damage it deals. See whether the game stays balanced, and play it."),
+      title("House rules", "Change how often a card exists and how much damage it deals. See whether the game stays balanced, and play it. Games under changed rules are not saved."),
       h("div", { class: "stack" }, form({ class: "panel stack" }, run, this.sliders, this.total, buttons), this.answer),
     );
   }
@@ -94,13 +94,13 @@ class HouseRules {
 
   count() {
     const changes = ["copies", "damage"].flatMap((key) => CARDS.map((name, kind) => [name, key, this.rules[key][kind], this.standard[key][kind]])).filter(([, , now, before]) => now !== before);
-    const words = changes.map(([name, key, now, before]) => (key === "copies" ? `${counted(now, `${name}`)} instead of ${before}` : `${name} deals ${now} instead of ${before}`));
+    const words = changes.map(([name, key, now, before]) => (key === "copies" ? `${counted(now, "copy", "copies")} of ${name} instead of ${before}` : `${name} deals ${now} instead of ${before}`));
     const n = this.rules.copies.reduce((sum, each) => sum + each, 0);
     const { hand_size: hand, reveal_size: revealed, feints } = this.standard;
     const needed = 2 * (hand + feints) + revealed;
     this.isShort = n < needed;
     for (const button of [this.submit, this.start]) button.disabled = this.isShort;
-    const told = this.isShort ? `A game needs at least ${needed} cards.` : words.length ? "" : "Nothing is changed yet.";
+    const told = this.isShort ? `A game needs at least ${needed} cards.` : words.length ? "" : `Nothing is changed yet.${this.standard.changes.length ? " The balance is compared with the standard rules." : ""}`;
     this.total.textContent = [`${counted(n, "card")} in all.`, words.length ? `Changed: ${words.join(", ")}.` : "", told].filter(Boolean).join(" ");
     this.total.className = this.isShort ? "bad" : "quiet";
   }
@@ -122,7 +122,7 @@ class HouseRules {
     for (const seconds of SECONDS) {
       const isLast = seconds === SECONDS.at(-1);
       try {
-        shown = verdict(await this.report(seconds, signal));
+        shown = verdict(await this.report(seconds, signal), this.isChanged() ? "Before the change" : "Under the standard rules");
         if (isLast) show();
         else wait("They learn for another minute …");
       } catch (error) {
@@ -156,7 +156,7 @@ class HouseRules {
     calm();
     const seat = recall(SEAT, null);
     if (seat && !confirm("You are in a game. Leave it?")) return;
-    const model = this.isChanged() ? await get("/house-rules", this.shared()) : (await modelsThat("plays"))[0];
+    const model = this.isChanged() ? await get("/house-rules", this.shared()) : (await modelsThat("judges"))[0];
     addModel(model);
     keep("opponent", { digest: model.digest, game: model.game });
     const { table } = await post("/tables", lastChoice());
@@ -167,28 +167,34 @@ class HouseRules {
   }
 }
 
-/** The verdict in words, a bar for each limit, and the effect of the change. */
-function verdict({ changed: { balanced }, verdict: words, limits, finding }) {
+/** The verdict in words, a bar for each limit, and the effect of the change. `before` names the rules compared. */
+function verdict({ changed: { balanced }, verdict: words, limits, finding }, before) {
+  const ranks = limits.map((each) => [LOOKS.indexOf(lookOf(each)), each]);
   return [
     h("h2", { class: balanced === false ? "bad" : balanced ? "good" : null }, { true: "Balanced", false: "Not balanced" }[balanced] ?? "Undecided"),
-    ...limits.map(bar),
+    ...ranks.sort(([a], [b]) => a - b).map(([, each]) => bar(each, before)),
     h("p", {}, words),
     finding && h("p", { class: "quiet" }, finding),
   ].filter(Boolean);
 }
 
-/** A number beside its limit, which is in the middle of the bar, and beside the number under the standard rules. */
-function bar({ group, name, words, base, value: changed, is_minimum: isMinimum, limit, uncertainty }) {
+// Class and mark of a number beyond its limit, of an uncertain one, and of one within it, in the order of their bars.
+const LOOKS = [["bad", "✗ "], ["quiet", "? "], ["good", "✓ "]];
+const isBeyond = ({ value, is_minimum: isMinimum, limit }) => (isMinimum ? value < limit : Math.abs(value) > limit);
+const lookOf = (each) => LOOKS[Math.abs(Math.abs(each.value) - each.limit) < each.uncertainty ? 1 : isBeyond(each) ? 0 : 2];
+
+/** A number beside its limit, which is in the middle of the bar, and beside the number under the rules `before`. */
+function bar(each, before) {
+  const { group, name, words, base, value: changed, is_minimum: isMinimum, limit, uncertainty } = each;
   const share = (value) => `${Math.min(100, (50 * Math.abs(value)) / limit)}%`;
   const text = (value) => (group === "in_hand" ? `${(100 * value).toFixed(1)} points` : percent(value));
-  const isBad = isMinimum ? changed < limit : Math.abs(changed) > limit;
-  const [look, mark] = Math.abs(Math.abs(changed) - limit) < uncertainty ? ["quiet", "? "] : isBad ? ["bad", "✗ "] : ["good", "✓ "];
-  const told = [`${isMinimum ? "At least" : "At most"} ${text(limit)}.`, base !== null && `Before the change, ${name}: ${text(base)}.`, uncertainty > 0 && `Still uncertain by ${text(uncertainty)}.`];
+  const [look, mark] = lookOf(each);
+  const told = [`${isMinimum ? "At least" : "At most"} ${text(limit)}.`, base !== null && `${before}, ${name}: ${text(base)}.`, uncertainty > 0 && `Still uncertain by ${text(uncertainty)}.`];
   return h(
     "div",
     { class: "limit" },
     h("p", {}, h("span", { class: look }, mark), `${words[0].toUpperCase()}${words.slice(1)}.`),
-    h("span", { class: isBad ? "bar over" : "bar", vars: { share: share(changed) } }),
+    h("span", { class: isBeyond(each) ? "bar over" : "bar", vars: { share: share(changed) } }),
     base !== null && h("span", { class: "bar second", vars: { share: share(base) } }),
     h("p", { class: "quiet small" }, told.filter(Boolean).join(" ")),
   );
