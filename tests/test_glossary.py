@@ -78,8 +78,8 @@ def command_names(command: Any, path: str) -> Iterator[str]:
         options = [name for name in parameter.opts if name.startswith("--")]
         yield from options
         yield from (f"{options[0]} {choice}" for choice in choices_of(parameter) if options)
-    for name in getattr(command, "commands", {}):
-        yield from command_names(command.get_command(None, name), f"{path} {name}")
+    for name, each in getattr(command, "commands", {}).items():
+        yield from command_names(each, f"{path} {name}")
 
 
 def choices_of(parameter: Any) -> list[str]:

@@ -81,8 +81,8 @@ def all_verbs() -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def visit(name: str, command: Any) -> None:
-        for part in getattr(command, "commands", {}):
-            visit(f"{name} {part}".strip(), command.get_command(None, part))
+        for part, member in getattr(command, "commands", {}).items():
+            visit(f"{name} {part}".strip(), member)
         if not hasattr(command, "commands"):
             found[name] = command
 

@@ -5,6 +5,7 @@ Verbs are imported on first use. The help of a family imports all of its verbs.
 
 import re
 import textwrap
+from collections import UserDict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -124,6 +125,16 @@ def print_help(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
+class _Commands(UserDict[str, Any]):
+    """Commands by name. The value of an unused command is a function that imports the command."""
+
+    def __getitem__(self, name: str) -> Any:
+        found = self.data[name]
+        if isinstance(found, partial):
+            self.data[name] = found = found()
+        return found
+
+
 class _Group(TyperGroup):
     context_class = HelpContext
     package = ""
@@ -132,19 +143,17 @@ class _Group(TyperGroup):
     def __init__(self, *, commands: dict[str, Any], **settings: Any) -> None:
         later = {_name(each): partial(self._command, each) for modules in self.panels.values() for each in modules}
         super().__init__(**settings)
-        # The value of an unused command is a function that imports the command.
-        self.commands = later | commands
+        self.commands = _Commands(later | commands)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """Return the command, which is imported on first use. None if the name is unknown."""
-        found = self.commands.get(cmd_name)
-        return found() if isinstance(found, partial) else found
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Return the names of the verbs without importing them."""
+        return list(self.commands)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         for heading, modules in self.panels.items():
             with formatter.section(heading):
                 names = map(_name, modules)
-                formatter.write_dl([(name, self.get_command(ctx, name).get_short_help_str(200)) for name in names])
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in names])
 
     def _command(self, module: str) -> Any:
         """Return the verb or family defined in a module, as a Typer command."""
