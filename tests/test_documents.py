@@ -149,6 +149,9 @@ echo 'hp = 1' > house.toml
 $ punish-fast agents
 ...
   house.toml  rules  house
+
+AGENT@resolve solves each measure again after its deal; AGENT@T plays by softmax
+at temperature T.
 $ punish-fast solve --rules tiny
 ...
 output       tiny-naive.h5 (97.2 kB)

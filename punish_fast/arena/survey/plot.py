@@ -79,7 +79,7 @@ def _draw_map(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]
 def _draw(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -> None:
     places = -np.arange(len(series[0]))
     for place in places:
-        axes.axhline(place, color=figures.FAINT, linewidth=0.8, zorder=0)
+        axes.axhline(float(place), color=figures.FAINT, linewidth=0.8, zorder=0)
     for values, name, look in zip(series, panel.names, panel.looks, strict=True):
         percent = 100 * np.array(values, dtype=np.float64)
         axes.plot(percent, places, look.marker, color=look.color, label=name, markersize=6, markeredgecolor="white")

@@ -68,16 +68,16 @@ def evaluate(options: GamesEvaluateOptions) -> None:
     request = EvaluationRequest(options.agents or (), options.games or GAMES, options.seed or 0, has_variant)
     report = commands_of(game).evaluate(game, request, options.stages)
     agent = next((agent for agent in request.agents if agent.endswith(".h5")), None)
-    options.print_stages(game, report, _print_evaluation, agent=agent)
+    options.print_stages(game, report, _print_evaluation, "", "play", "--agent", agent)
 
 
 def _print_evaluation(report: dict[str, Any]) -> None:
     """Print the report with the results in each seat in one column, and explain the columns."""
     report["agents"] = [dict(starmap(_cell, agent.items())) for agent in report["agents"]]
     if report["game"] == "gwent":
-        shown = {name: report[name] for name in ("game", "variant", "seed", "seconds")}
         decks = ", ".join(_decks(each["decks"]) for each in report["variants"])
-        shown["variant"] = report["variant"] | {"decks": decks}
+        shown = {"game": report["game"], "variant": report["variant"] | {"decks": decks}}
+        shown |= {name: report[name] for name in ("seed", "seconds")}
         print_report(shown | {"won": [row for each in report["agents"] for row in _matches(each)]})
         if "given" in shown["variant"]["decks"]:
             print_text("first, second: games won in this seat; the first player has the first deck given", "  ", "\n")

@@ -47,9 +47,11 @@ class GameOptions(CommonOptions):
         return make_game(name, given, verb)
 
     def print_stages(
-        self, game: Game, report: dict[str, Any], as_text: AsText = print_report, result: str = "", agent: Any = None
+        self, game: Game, report: dict[str, Any], as_text: AsText = print_report, result: str = "", *then: Any
     ) -> None:
-        """Print a report on a game, with the duration of each stage in seconds. Suggest a game against ``agent``.
+        """Print a report on a game, with the duration of each stage in seconds.
+
+        Suggest the command ``then`` for the game, such as ``("play", "--agent", "c4.h5")``, by default ``play``.
 
         JSON keys:
             game (string): Name of the game.
@@ -58,7 +60,8 @@ class GameOptions(CommonOptions):
         """
         report = {"game": game.name, "variant": game.parameters(), **report}
         report |= {"seconds": self.stages.clock.seconds_in_all()}
-        self.print(report, as_text, result=result, then=("games", "play", self.game, "--agent", agent))
+        verb, *words = then or ("play",)
+        self.print(report, as_text, result=result, then=("games", verb, self.game, *words))
 
 
 class LearningOptions(GameOptions):

@@ -122,8 +122,6 @@ def train(options: TrainOptions) -> None:
 
         (draw_learning if trainer.kind == _KINDS["q"] else draw_strength)(trainer.curve, trainer.name, options.plot)
     report = {
-        "game": game.name,
-        "variant": game.parameters(),
         **{name: value for name, value in trainer.to_mapping().items() if name in ("method", "seed", "sessions")},
         "games": trainer.games,
         "played": trainer.games - before,
@@ -132,12 +130,10 @@ def train(options: TrainOptions) -> None:
         "digest": trainer.digest,
         "output": output,
         "plot": options.plot,
-        "seconds": clock.seconds_in_all(),
     }
     # If mistakes are not counted, wins against random play reveal little, so suggest an evaluation.
-    is_measured = trainer.curve[-1]["mistakes"] is not None
-    then = ("games", *(("play", options.game, "--agent") if is_measured else ("evaluate", options.game)), output)
-    options.print(report, _print_training, result=_result(report), then=then)
+    then = ("evaluate",) if trainer.curve[-1]["mistakes"] is None else ("play", "--agent")
+    options.print_stages(game, report, _print_training, _result(report), *then, output)
 
 
 def _train(trainer: Trainer, strength: Any, output: Path, options: TrainOptions) -> float:

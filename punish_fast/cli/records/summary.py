@@ -45,9 +45,8 @@ def summary(options: SelectionOptions) -> None:
 
     results = read_results(options.database, options.selection())
     report = summarize(results, StateSpace(options.played_rules()))
-    options.print(
-        {"database": str(options.database), **report}, _print_summary, then=("records", "list", *options.source)
-    )
+    then = ("records", "list", *options.source)
+    options.print({"database": str(options.database), **report}, _print_summary, then=then)
 
 
 def _print_summary(report: dict[str, Any]) -> None:
