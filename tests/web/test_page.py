@@ -1043,8 +1043,9 @@ def show_limits(page: Page, uncertainty: float = 0.02) -> None:
         ("in_hand", "strike", "one more strike in hand is worth +27.4 points of win rate", 0.028, 0.274, False, 0.1, 0),
         ("plays", "punish", "punish is 8.0 % of all choices", None, 0.08, True, 0.05, uncertainty),
     ]
-    found = {"verdict": "Not balanced: one more strike in hand is worth +27.4 points of win rate.", "finding": None}
-    found |= {"changed": {"balanced": False}, "limits": [dict(zip(names, each, strict=True)) for each in shown]}
+    found = {"verdict": "Not balanced: one more strike in hand is worth +27.4 points of win rate."}
+    found |= {"changed": {"balanced": False}, "finding": "With damage.strike=3 instead of 2, less."}
+    found["limits"] = [dict(zip(names, each, strict=True)) for each in shown]
     page.route("**/balance?*", lambda route: route.fulfill(json=found))
 
 
@@ -1120,9 +1121,10 @@ def test_house_rules_are_changed_judged_and_played(visit):
     assert page.url.endswith("#/rules/1,2,1,2,1/0,1,0,3,3")
     page.reload()
     page.locator("h2", has_text="Not balanced").wait_for()
+    page.get_by_text("With a strike dealing 3 instead of 2, less.").wait_for()
     page.get_by_role("button", name="Play these rules").click()
     page.wait_for_selector(".controls")
-    assert page.locator(".status", has_text="a strike deals 3").count() == 1
+    assert page.locator(".status", has_text="a strike dealing 3").count() == 1
     play_out(page, by_clicks)
     page.get_by_text("Games under changed rules are not saved.").wait_for()
     page.get_by_role("link", name="Change these rules").click()

@@ -1,6 +1,6 @@
 /** Appearance of the cards: signs and names; cards.css adds colors and patterns. */
 
-import { h, svg, unseen } from "./dom.js";
+import { counted, h, svg, unseen } from "./dom.js";
 
 export const CARDS = ["guard", "rush", "dodge", "strike", "punish"];
 export const REST = 90;
@@ -80,3 +80,11 @@ export const isFeint = (action) => action % 10 === 1;
 
 /** The sign and name of an action, for use in a text. */
 export const actionTag = (action, name) => tag(cardOf(action), name);
+
+/** Return a text with changes of the rules in words, such as "a strike dealing 3" for "damage.strike=3". */
+export const changeWords = (text) =>
+  text.replace(/([a-z_]+)(?:\.([a-z]+))?=(\d*)/g, (_, field, name, n) => {
+    if (field === "damage" && name) return `a ${name} dealing ${n}`;
+    if (field === "copies" && name) return `${counted(Number(n), "copy", "copies")} of ${name}`;
+    return field === "hp" ? counted(Number(n), "heart") : `${[field, name].filter(Boolean).join(" ").replaceAll("_", " ")} ${n}`;
+  });

@@ -16,7 +16,7 @@
  */
 
 import { clock, kinds, openHand, pile, player } from "./board.js";
-import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
+import { CARDS, REST, back, card, cardButton, changeWords, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
 import { counted, h, isTouch, keyButton, percent, unseen } from "./dom.js";
 import { play } from "./sound.js";
 
@@ -25,8 +25,6 @@ const FLICK = 40;
 // Kinds of cards by key: the initial of the card.
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
 
-/** Return a change of the rules in words, such as "a strike deals 3" for "damage.strike=3". */
-const changeWords = (change) => change.replace(/^damage\.(\w+)=(\d+)$/, "a $1 deals $2").replace(/^copies\.(\w+)=(\d+)$/, (_, name, n) => `${counted(Number(n), "copy", "copies")} of ${name}`).replace(/^hp\b/, "hearts").replace(/[._=]/g, " ");
 /** House rules: what differs from the standard rules. */
 const badge = ({ changes }) => changes.length > 0 && h("p", { class: "statuses" }, h("strong", {}, "House rules"), changes.map((change) => h("span", { class: "status" }, changeWords(change))));
 

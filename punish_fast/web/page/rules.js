@@ -1,7 +1,7 @@
 /** House rules page: sliders for the cards, the balance of the changed game, and a game under these rules. */
 
 import { addModel, get, modelsThat, post, remove } from "./api.js";
-import { CARDS, tag } from "./cards.js";
+import { CARDS, changeWords, tag } from "./cards.js";
 import { calm, complain, counted, h, percent, title } from "./dom.js";
 import { keep, recall } from "./memory.js";
 import { SEAT } from "./play.js";
@@ -174,7 +174,7 @@ function verdict({ changed: { balanced }, verdict: words, limits, finding }, bef
     h("h2", { class: balanced === false ? "bad" : balanced ? "good" : null }, { true: "Balanced", false: "Not balanced" }[balanced] ?? "Undecided"),
     ...ranks.sort(([a], [b]) => a - b).map(([, each]) => bar(each, before)),
     h("p", {}, words),
-    finding && h("p", { class: "quiet" }, finding),
+    finding && h("p", { class: "quiet" }, changeWords(finding)),
   ].filter(Boolean);
 }
 
