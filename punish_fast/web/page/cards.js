@@ -82,9 +82,8 @@ export const isFeint = (action) => action % 10 === 1;
 export const actionTag = (action, name) => tag(cardOf(action), name);
 
 /** Return a text with changes of the rules in words, such as "a strike dealing 3" for "damage.strike=3". */
-export const changeWords = (text) =>
-  text.replace(/([a-z_]+)(?:\.([a-z]+))?=(\d*)/g, (_, field, name, n) => {
-    if (field === "damage" && name) return `a ${name} dealing ${n}`;
-    if (field === "copies" && name) return `${counted(Number(n), "copy", "copies")} of ${name}`;
-    return field === "hp" ? counted(Number(n), "heart") : `${[field, name].filter(Boolean).join(" ").replaceAll("_", " ")} ${n}`;
-  });
+export const changeWords = (text) => text.replace(/([a-z_]+)(?:\.([a-z]+))?=(\d*)/g, (_, field, name, n) => {
+  if (field === "damage" && name) return `a ${name} dealing ${n}`;
+  if (field === "copies" && name) return `${counted(Number(n), "copy", "copies")} of ${name}`;
+  return field === "hp" ? counted(Number(n), "heart") : `${[field, name].filter(Boolean).join(" ").replaceAll("_", " ")} ${n}`;
+});

@@ -169,10 +169,9 @@ class HouseRules {
 
 /** The verdict in words, a bar for each limit, and the effect of the change. `before` names the rules compared. */
 function verdict({ changed: { balanced }, verdict: words, limits, finding }, before) {
-  const ranks = limits.map((each) => [LOOKS.indexOf(lookOf(each)), each]);
   return [
     h("h2", { class: balanced === false ? "bad" : balanced ? "good" : null }, { true: "Balanced", false: "Not balanced" }[balanced] ?? "Undecided"),
-    ...ranks.sort(([a], [b]) => a - b).map(([, each]) => bar(each, before)),
+    ...[...limits].sort((a, b) => LOOKS.indexOf(lookOf(a)) - LOOKS.indexOf(lookOf(b))).map((each) => bar(each, before)),
     h("p", {}, words),
     finding && h("p", { class: "quiet" }, changeWords(finding)),
   ].filter(Boolean);
