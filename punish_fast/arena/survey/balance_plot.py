@@ -24,6 +24,8 @@ _TITLES = {
 _ROOM = 0.25
 # Maximum numbers of characters in an inch of the headline, and in a label of the legend.
 _PER_INCH, _LABEL = 8.7, 60
+# Minimum width in inches for two labels in a line.
+_WIDE = 11
 
 
 def draw_balance(found: Balance, path: Path) -> None:
@@ -41,7 +43,8 @@ def draw_balance(found: Balance, path: Path) -> None:
             _draw(axes, rows, labels)
             title, unit = _TITLES[group]
             axes.set(title=title, xlabel=unit)
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=len(panels) // 2 + 1)
+        n_columns = 1 if figure.get_figwidth() < _WIDE else 2
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=n_columns)
 
 
 def _draw(axes: Axes, statistics: Sequence[Statistic], labels: tuple[str, str]) -> None:

@@ -122,7 +122,8 @@ def _print_balance(report: dict[str, Any], rows: list[list[str]], printed: dict[
             told = f"{told if remedies else 'There was no time to try a change.'} Try --time {restored['needed']}."
         screened = f"{count(len(remedies), 'change')} tried, {count(restored['screened'], 'further change')} screened."
         left = "; ".join(left[:_MOST_SHOWN]) + f"; {len(left) - _MOST_SHOWN} more" * (len(left) > _MOST_SHOWN) or "none"
-        print_text(f"{told} {screened} Not tried (the most promising first): {left}.")
+        order = " (the most promising first)" if restored["screened"] else ""
+        print_text(f"{told} {screened} Not tried{order}: {left}.")
     print()
     print_table([["", "base", "changed", "difference"], *rows])
     if early:
