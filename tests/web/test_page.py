@@ -713,11 +713,14 @@ def test_a_state_is_explored_by_link_and_by_code(visit):
         assert page.locator(".reason").evaluate(IS_IN_VIEW)
         page.go_back()
         page.wait_for_selector("details.move")
+    # On phones, the answer is above the form, and comes into view.
+    page.set_viewport_size(PHONE)
     code = str(decimals_of(StateSpace(PRESETS["tiny"]), np.array([100]))[0])
     page.get_by_label("Code").fill(code)
     page.get_by_role("button", name="Go").click()
     page.wait_for_function("(words) => document.querySelector('.reason').innerText !== words", arg=words)
     assert page.url.endswith(f"/{code}")
+    assert page.locator(".reason").evaluate(IS_IN_VIEW)
     each = visit()
     # A shared position asks first, and answers after a move.
     # Values of another scale are shown as chances.

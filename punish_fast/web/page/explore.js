@@ -147,6 +147,8 @@ class Explorer {
       // The page of hands answers as the first agent, and for all discard piles.
       else if (this.digest === this.models[0].digest) location.hash = pile ? `#/hand/${first}/${pile}` : `#/hand/${first}`;
       else this.go(openingOf(rules, first, pile));
+      // On phones, the answer is far above this form.
+      scrollTo(0, 0);
     };
     this.form.replaceChildren(
       model.field,
