@@ -14,7 +14,9 @@ from policies import mixed, sixteenths
 from punish_fast.duel.graph import GameGraph
 from punish_fast.duel.public_states import PublicPolicy
 from punish_fast.equilibrium import public_batches
+from punish_fast.equilibrium.exploitation.belief_tree import Measures
 from punish_fast.equilibrium.exploitation.bracket import BracketSearch, bracket
+from punish_fast.equilibrium.exploitation.kept_hands import KeptHands
 from punish_fast.equilibrium.public_batches import BatchLearner
 from punish_fast.equilibrium.public_equilibrium import LAYOUT, PublicEquilibrium, likely_public_states
 from punish_fast.equilibrium.solver import Equilibrium
@@ -56,18 +58,37 @@ def test_bounds_enclose_the_exact_value_of_policies_with_public_states(rules):
         assert found.width <= 0.01
 
 
-def test_a_search_of_policies_with_public_states_resumes_where_it_stopped():
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_search_of_policies_with_public_states_resumes_where_it_stopped(n):
     graph = remembering(KEEPING).graph
     policy = PublicPolicy(graph.public, [mixed(graph.space, k) for k in range(len(graph.public))])
     whole, first, second = (BracketSearch(graph, policy, is_resumed=is_resumed) for is_resumed in (False, False, True))
     assert (second.result.lower, second.result.upper) == (0, 1)
     # Stored bounds must not exceed 1, not even by rounding.
     second.resume(second.state_dict())
-    whole.run(0.0, 2)
-    first.run(0.0, 1)
+    whole.run(0.0, 4)
+    first.run(0.0, n)
     second.resume(first.state_dict())
-    second.run(0.0, 1)
+    second.run(0.0, 4 - n)
     assert second.result == whole.result
+
+
+def test_tables_of_changed_states_have_the_bits_of_tables_of_all_states():
+    graph = remembering(KEEPING).graph
+    base, generator = mixed(graph.space, 0), np.random.default_rng(1)
+    for index in range(1, len(graph.public)):
+        policies = [base] * len(graph.public)
+        part = np.repeat(generator.random(graph.space.n_states) < 0.1, np.diff(graph.space.state_ptr))
+        policies[graph.public.mirror[index]] = np.where(part, mixed(graph.space, index), base)
+        values = [generator.random(graph.n_nodes)] * 2
+        both = [Measures(graph, PublicPolicy(graph.public, policies), KeptHands(graph)) for _ in range(2)]
+        both[0].show_hands(0, values[0])
+        # The same policy and values after index 0, where the whole table is computed.
+        both[1]._policy = PublicPolicy(graph.public, [policies[graph.public.mirror[index]]] * len(graph.public))
+        found, expected = both[0].show_hands(index, values[0]), both[1].show_hands(0, values[1])
+        assert found.tobytes() == expected.tobytes()
+        states = np.concatenate(both[0]._states(index))
+        assert 0 < len(states) < len(graph.full.ptr) - 1
 
 
 @pytest.mark.parametrize("information", ["memoryless", "memory"])
