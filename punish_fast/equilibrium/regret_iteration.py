@@ -174,6 +174,7 @@ class RegretIteration:
         v: np.ndarray,
         share: float = 0.0,
         response: CounterfactualResponse | None = None,
+        least: float = 0.0,
     ) -> None:
         """Start with the strategy given by the minimizer's tables.
 
@@ -183,15 +184,17 @@ class RegretIteration:
             v: float64 ``[n_values]``, win probabilities, updated in place.
             share: Share of games against the response.
             response: Response to the player, or None.
+            least: Full states whose C is lower are skipped in the forward pass.
         """
         n_rows = len(minimizer.regret)
         self.graph, self.minimizer, self.share, self.response = graph, minimizer, share, response
-        self.dealt, self.v = dealt, v
+        self.dealt, self.v, self._least = dealt, v, least
         self.reach = Reach(graph, has_response=response is not None)
         self.strategy = np.empty(n_rows)
         self.enemy = self.strategy if response is None else np.empty(n_rows)
         # Function that returns the strategy that the enemy mixes with the response. By default, the player's strategy.
         self.partner: Callable[[], np.ndarray] | None = None
+        self.has_fixed_nodes = False  # True if iterations must not change the values of nodes
         # R and C (``_reach.py``) of each information state in the last iteration
         self.state_reach = np.zeros((len(graph.state_ptr) - 1, 2))
         self.play()
@@ -201,13 +204,32 @@ class RegretIteration:
         """Win probabilities at the nodes, float64 ``[n_nodes]``, a view of ``v``."""
         return self.v[self.graph.nodes]
 
+    @property
+    def average(self) -> np.ndarray:
+        """Average strategy, float64 ``[n_rows]``. In states with a total weight of 0, the last strategy.
+
+        Actions whose probability is below ``minimizer.least_probability`` are dropped.
+        """
+        total, least = self.minimizer.tables["strategy_sum"], self.minimizer.least_probability
+        mass = self._by_state(total)
+        average: np.ndarray = np.divide(total, mass, out=self.strategy.copy(), where=mass > 0)
+        if least > 0:
+            average[average < least] = 0.0
+            average /= self._by_state(average)
+        return average
+
+    def _by_state(self, rows: np.ndarray) -> np.ndarray:
+        """Return for each row the sum of ``rows`` over all rows of its information state."""
+        state_ptr = self.graph.state_ptr
+        return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
+
     def learn_measure(self, partner: Callable[[], np.ndarray]) -> None:
         """Learn a single measure from now on: keep the values of the nodes, and play against another strategy.
 
         ``partner`` returns the strategy that the enemy mixes with the response, float64 ``[n_rows]``.
         """
         assert self.response is not None
-        self.partner, self.response.has_fixed_nodes = partner, True
+        self.partner, self.has_fixed_nodes, self.response.has_fixed_nodes = partner, True, True
 
     def play(self) -> None:
         """Compute both strategies from the tables."""
@@ -220,14 +242,14 @@ class RegretIteration:
         choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)
         for number in range(graph.n_breaths if deal is not None else graph.n_breaths - 1):
-            self.reach.propagate(number, strategies, self.minimizer.off_policy_weight, choice)
+            self.reach.propagate(number, strategies, self.minimizer.off_policy_weight, choice, self._least)
         if deal is not None:
             deal()
         args = (graph.full, graph.draws, (graph.state_ptr, graph.action), strategies)
         tables = (self.reach.table, self.v, self.minimizer.regret, self.state_reach)
         for number in reversed(range(graph.n_breaths)):
             graph.for_states(number, _regret_matching.regret_full, *args, *tables)
-        if self.partner is None:
+        if not self.has_fixed_nodes:
             self.nodes[:] = graph.back_up_nodes(self.v[:, None])[:, 0]
         self.minimizer.learn(iteration, self.state_reach, self.strategy)
         if response is not None:

@@ -36,7 +36,7 @@ from punish_fast.equilibrium import _regret_matching
 from punish_fast.equilibrium._reach import OTHERS
 from punish_fast.equilibrium._restricted_game import INSIDE, OUTSIDE, Marks
 from punish_fast.equilibrium.measure_graph import MeasureGraph, Play
-from punish_fast.equilibrium.regret_iteration import RESPONSES, Reach
+from punish_fast.equilibrium.regret_iteration import RESPONSES, Reach, RegretIteration
 from punish_fast.equilibrium.regret_minimizers import RegretMatching
 from punish_fast.equilibrium.restricted_game import RestrictedGame, restrict
 from punish_fast.equilibrium.solver import LEARNING
@@ -229,10 +229,13 @@ class MeasureSolution:
         choice = _Choice(
             games[0].full.enemy_row[: len(first)], dealt, alternative if alternative is None else alternative[first]
         )
-        seats = [_Seat(game, values) for game in games]
+        seats = [_seat(game, each, values) for game, each in zip(games, (dealt.copy(), theirs), strict=True)]
+        for seat, other in zip(seats, reversed(seats), strict=True):
+            seat.enemy = other.strategy
         for iteration in range(1, iterations + 1):
-            seats[0].iterate(iteration, dealt * choice.follow, seats[1].strategy)
-            seats[1].iterate(iteration, theirs, seats[0].strategy)
+            np.multiply(dealt, choice.follow, out=seats[0].dealt)
+            for seat in seats:
+                seat.run(iteration)
             choice.learn(seats[1].v[mirror])
         policies = [uniform_policy(graph.space) for _ in seats]
         for policy, seat, game in zip(policies, seats, games, strict=True):
@@ -245,35 +248,12 @@ class MeasureSolution:
         return self.graph.nodes_after_plays(self.own, enemy, self.dealt, plays)
 
 
-class _Seat:
-    """A player who learns by predictive regret matching+."""
-
-    def __init__(self, game: LayeredGraph, values: np.ndarray) -> None:
-        """Begin with a uniform strategy. ``values``, float64 ``[n_nodes]``, contains the values of the nodes."""
-        self._game, self._minimizer, self._reach = game, RegretMatching(game.state_ptr), Reach(game)
-        self.strategy = np.empty(len(self._minimizer.regret))
-        self._minimizer.play(self.strategy)
-        self.v = np.concatenate([np.zeros(game.n_full), values, [1.0, 0.0]])
-        self._state_reach = np.zeros((len(game.state_ptr) - 1, 2))
-
-    @property
-    def average(self) -> np.ndarray:
-        """Average strategy, float64 ``[n]``, by row of the game."""
-        total, ptr = self._minimizer.tables["strategy_sum"], self._game.state_ptr
-        mass = np.repeat(np.add.reduceat(total, ptr[:-1]), np.diff(ptr))
-        return np.asarray(np.divide(total, mass, out=self.strategy.copy(), where=mass > 0))
-
-    def iterate(self, iteration: int, dealt: np.ndarray, enemy: np.ndarray) -> None:
-        """Run an iteration, counted from 1, against a strategy. ``dealt``, float64 ``[n]``, contains the deals."""
-        game, strategies = self._game, (self.strategy, enemy)
-        self._reach.begin(dealt)
-        for number in range(game.n_breaths - 1):
-            self._reach.propagate(number, strategies, least=_LEAST_REACH)
-        args = (game.full, game.draws, (game.state_ptr, game.action), strategies)
-        tables = (self._reach.table, self.v, self._minimizer.regret, self._state_reach)
-        for number in reversed(range(game.n_breaths)):
-            game.for_states(number, _regret_matching.regret_full, *args, *tables)
-        self._minimizer.learn(iteration, self._state_reach, self.strategy)
+def _seat(game: LayeredGraph, dealt: np.ndarray, values: np.ndarray) -> RegretIteration:
+    """Return a player who learns by predictive regret matching+ with the node values ``values``, float64 ``[n]``."""
+    v = np.concatenate([np.zeros(game.n_full), values, [1.0, 0.0]])
+    seat = RegretIteration(game, RegretMatching(game.state_ptr), dealt, v, least=_LEAST_REACH)
+    seat.has_fixed_nodes = True
+    return seat
 
 
 class _Choice:
@@ -335,8 +315,7 @@ def _possible_parts(graph: MeasureGraph, deals: Sequence[np.ndarray]) -> list[Re
 
 def compile_seat() -> None:
     """Compile the kernels of regret matching."""
-    seat = _Seat(empty_graph(), np.zeros(0))
-    seat.iterate(1, np.zeros(0), seat.strategy)
+    _seat(empty_graph(), np.zeros(0), np.zeros(0)).run(1)
 
 
 _MATCHING = KernelGroup(compile_seat, (_regret_matching.sum_regrets, _regret_matching.match_regrets))

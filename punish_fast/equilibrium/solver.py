@@ -130,20 +130,8 @@ class Equilibrium:
         # Free the restricted game, because callers need the memory, and the game is rebuilt quickly.
         self._leave_restricted_game()
         policy = np.ones(len(self.graph.action))
-        total, strategy = self.regret_minimizer.tables["strategy_sum"], self._whole.strategy
-        own = policy[: len(strategy)]
-        mass = self._by_state(total)
-        np.divide(total, mass, out=own, where=mass > 0)
-        np.copyto(own, strategy, where=mass <= 0)
-        if self.regret_minimizer.least_probability > 0:
-            own[own < self.regret_minimizer.least_probability] = 0.0
-            own /= self._by_state(own)
+        policy[: len(self._whole.strategy)] = self._whole.average
         return policy
-
-    def _by_state(self, rows: np.ndarray) -> np.ndarray:
-        """Return for each row the sum of ``rows`` over all rows of its information state."""
-        state_ptr = self.graph.state_ptr
-        return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
         """Run one iteration, on the whole game or on a restricted game.
