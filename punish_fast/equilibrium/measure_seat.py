@@ -33,6 +33,7 @@ class MeasureSeat(Equilibrium):
         """
         self.index, self._known, self._dealt, self._fixed = index, known, dealt, nodes
         super().__init__(graph, share)
+        self._opening = None
 
     @property
     def iteration(self) -> RegretIteration:
@@ -59,9 +60,6 @@ class MeasureSeat(Equilibrium):
         response.choice[:] = choice
         minimizer = Hedge(graph.state_ptr, self._marks.row, policy)
         return RegretIteration(graph, minimizer, dealt, v, self.share, response)
-
-    def _deal(self) -> None:
-        """Keep the deals."""
 
 
 def visits_after(game: LayeredGraph, dealt: np.ndarray, strategies: Strategies) -> np.ndarray:

@@ -28,7 +28,7 @@ from punish_fast.duel import _best_response
 from punish_fast.duel.graph import empty_graph
 from punish_fast.duel.layered_graph import LayeredGraph
 from punish_fast.equilibrium import _reach, _regret_matching
-from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
+from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS, RESPONSE_OWN
 from punish_fast.equilibrium.regret_minimizers import OFF_POLICY_WEIGHT, RegretMinimizer
 from punish_fast.runtime.compilation.kernel_files import KernelGroup
 from punish_fast.runtime.parallel import for_chunks, for_each
@@ -180,7 +180,7 @@ class RegretIteration:
 
         Args:
             dealt: float64 ``[n]``, expected visits per game to each full state of the first breath, updated in place
-                by ``deal`` (see `run`).
+                by `run`.
             v: float64 ``[n_values]``, win probabilities, updated in place.
             share: Share of games against the response.
             response: Response to the player, or None.
@@ -236,15 +236,21 @@ class RegretIteration:
         self.minimizer.play(self.strategy)
         self._mix()
 
-    def run(self, iteration: int, deal: Callable[[], None] | None = None) -> None:
-        """Run an iteration. ``deal`` updates the deals after the forward pass. If it is None, the deals are reused."""
+    def run(self, iteration: int, opening: np.ndarray | None = None) -> None:
+        """Run an iteration.
+
+        ``opening``, float64 ``[n]``, contains the deals at the beginning of a game. For the next iteration, the deals
+        after the measure are added to them. If it is None, the deals are reused.
+        """
         graph, response, strategies = self.graph, self.response, (self.strategy, self.enemy)
         choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)
-        for number in range(graph.n_breaths if deal is not None else graph.n_breaths - 1):
+        for number in range(graph.n_breaths if opening is not None else graph.n_breaths - 1):
             self.reach.propagate(number, strategies, self.minimizer.off_policy_weight, choice, self._least)
-        if deal is not None:
-            deal()
+        if opening is not None:
+            self.dealt[:] = opening + self.reach.deal_again()
+            if response is not None:
+                response.deal_again(self.reach.deal_again(int(RESPONSE_OWN)))
         args = (graph.full, graph.draws, (graph.state_ptr, graph.action), strategies)
         tables = (self.reach.table, self.v, self.minimizer.regret, self.state_reach)
         for number in reversed(range(graph.n_breaths)):

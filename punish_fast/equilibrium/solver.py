@@ -25,7 +25,7 @@ import numpy as np
 from punish_fast.duel.graph import GameGraph, Outline, empty_graph, must_be_graph
 from punish_fast.duel.layered_graph import N_PARTS
 from punish_fast.equilibrium import _hedge, _reach, _regret_matching, _restricted_game
-from punish_fast.equilibrium._reach import OWN, RESPONSE_OWN
+from punish_fast.equilibrium._reach import OWN
 from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.equilibrium.exploitation.best_response import Start
 from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach, RegretIteration
@@ -77,7 +77,8 @@ class Equilibrium:
         self.graph = graph
         self.share = share
         self.iterations = 0
-        self._opening = graph.initial_reach
+        # Deals at the beginning of a game, or None if iterations must not change the deals.
+        self._opening: np.ndarray | None = graph.initial_reach
         self._marks = all_inside(graph)
         self._whole = self._begin()
         # The restricted game, or None in iterations on the whole graph and if the game is too large to save time.
@@ -92,10 +93,10 @@ class Equilibrium:
         v = np.full(graph.n_values, 0.5)
         v[-2:] = 1.0, 0.0
         if self.share == 0:
-            return RegretIteration(graph, RegretMatching(graph.state_ptr), self._opening.copy(), v)
+            return RegretIteration(graph, RegretMatching(graph.state_ptr), graph.initial_reach, v)
         minimizer = Hedge(graph.state_ptr, self._marks.row)
-        response = CounterfactualResponse(graph, v[:, None].copy(), self._opening)
-        return RegretIteration(graph, minimizer, self._opening.copy(), v, self.share, response)
+        response = CounterfactualResponse(graph, v[:, None].copy(), graph.initial_reach)
+        return RegretIteration(graph, minimizer, graph.initial_reach, v, self.share, response)
 
     @property
     def regret_minimizer(self) -> RegretMinimizer:
@@ -153,7 +154,7 @@ class Equilibrium:
             self._part.iteration.run(self.iterations)
             return
         self._leave_restricted_game()
-        self._whole.run(self.iterations, self._deal)
+        self._whole.run(self.iterations, self._opening)
         if is_full and not is_next_full:
             self._mark()
 
@@ -221,12 +222,6 @@ class Equilibrium:
         if not are_consistent(self.graph, self._marks):
             raise ValueError("marked_full, marked_rows: a marked entry refers to one that is not marked")
         self._whole.play()
-
-    def _deal(self) -> None:
-        whole = self._whole
-        whole.dealt[:] = self._opening + whole.reach.deal_again()
-        if whole.response is not None:
-            whole.response.deal_again(whole.reach.deal_again(int(RESPONSE_OWN)))
 
     def _mark(self) -> None:
         whole = self._whole
