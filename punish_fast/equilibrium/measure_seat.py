@@ -65,6 +65,5 @@ class MeasureSeat(Equilibrium):
 def visits_after(game: LayeredGraph, dealt: np.ndarray, strategies: Strategies) -> np.ndarray:
     """Return the visits to nodes at the end of a measure, float64 ``[n_nodes]``, given the deals."""
     reach = Reach(game)
-    reach.begin(dealt)
-    reach.propagate_all(strategies)
+    reach.propagate_all(dealt, strategies)
     return reach.nodes[:, OWN].copy()

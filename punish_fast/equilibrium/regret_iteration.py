@@ -95,8 +95,11 @@ class Reach:
         if shape[0] > 1:
             for_each(_reach.sum_buffers, shape[1], out, into)
 
-    def propagate_all(self, strategies: Strategies, off_policy_weight: float = 1.0, least: float = 0.0) -> None:
-        """Propagate reach through all breaths of the measure. See `propagate` for the arguments."""
+    def propagate_all(
+        self, dealt: np.ndarray, strategies: Strategies, off_policy_weight: float = 1.0, least: float = 0.0
+    ) -> None:
+        """Propagate reach from the deals through all breaths of the measure. See `begin` and `propagate`."""
+        self.begin(dealt)
         for number in range(len(self._shapes)):
             self.propagate(number, strategies, off_policy_weight, least=least)
 
@@ -142,8 +145,7 @@ class CounterfactualResponse:
         strategies = (self.policy, enemy)
         for _ in range(max_passes):
             before = self.dealt.copy()
-            reach.begin(before)
-            reach.propagate_all(strategies, OFF_POLICY_WEIGHT, _LEAST_REACH)
+            reach.propagate_all(before, strategies, OFF_POLICY_WEIGHT, _LEAST_REACH)
             self.deal_again(reach.deal_again())
             if np.abs(self.dealt - before).sum() < _SAME_DEALS:
                 break
@@ -274,7 +276,7 @@ def compile_responses() -> None:
     """Compile the kernels that compute a counterfactual best response."""
     graph = empty_graph()
     response = CounterfactualResponse(graph, np.zeros((graph.n_values, 2)), graph.initial_reach)
-    Reach(graph).propagate_all((response.policy, response.policy))
+    Reach(graph).propagate_all(response.dealt, (response.policy, response.policy))
     for_each(_reach.sum_buffers, 0, np.zeros((2, 0, 2)), np.zeros((0, 2)))
     # The column must not be contiguous, unlike a column of an empty table.
     response.choose(response.policy, np.zeros((2, 2))[:, OTHERS])

@@ -304,8 +304,7 @@ def _possible_parts(graph: MeasureGraph, deals: Sequence[np.ndarray]) -> list[Re
     reach, uniform = Reach(graph), uniform_policy(graph.space)
     state, parts = np.zeros(len(graph.state_ptr) - 1, dtype=np.uint8), []
     for dealt in deals:
-        reach.begin(dealt)
-        reach.propagate_all((uniform, uniform))
+        reach.propagate_all(dealt, (uniform, uniform))
         full = np.where(reach.table[:, OTHERS] > 0, INSIDE, OUTSIDE).astype(np.uint8)
         np.maximum.at(state, np.repeat(np.arange(len(state)), np.diff(graph.full.ptr)), full)
         parts.append(full)

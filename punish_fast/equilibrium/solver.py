@@ -187,8 +187,7 @@ class Equilibrium:
         """Mask of the states during a measure that the average strategy can reach from some deal, bool ``[n]``."""
         average, full_ptr = self.average, self.graph.full.ptr
         reach = Reach(self.graph)
-        reach.begin(np.ones(len(self.reach)))
-        reach.propagate_all((average, np.ones(len(self._whole.strategy))))
+        reach.propagate_all(np.ones(len(self.reach)), (average, np.ones(len(self._whole.strategy))))
         return np.asarray(np.add.reduceat(reach.table[:, OWN], full_ptr[:-1]) > 0)
 
     def resume(self, iterations: int, state_dict: dict[str, np.ndarray]) -> None:

@@ -60,8 +60,7 @@ def test_passes_repeat_until_deals_have_converged(graph):
     enemy, reach = mixed(graph.space, 4), Reach(graph)
     once, often = improved(graph, enemy, 3), improved(graph, enemy, 3)
     for _ in range(60):
-        reach.begin(once.dealt)
-        reach.propagate_all((once.policy, enemy), OFF_POLICY_WEIGHT)
+        reach.propagate_all(once.dealt, (once.policy, enemy), OFF_POLICY_WEIGHT)
         once.deal_again(reach.deal_again())
     expected = once.dealt.copy()
     often.improve(enemy, reach, max_passes=60)
@@ -75,10 +74,9 @@ def test_both_reaches_are_those_of_two_sweeps(model, off_policy_weight):
     graph = GameGraph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)
     reach = Reach(graph)
-    reach.begin(graph.initial_reach)
     # A second run clears the first.
     for _ in range(2):
-        reach.propagate_all((own, enemy), off_policy_weight)
+        reach.propagate_all(graph.initial_reach, (own, enemy), off_policy_weight)
     for column, weight in enumerate((own, np.maximum(own, off_policy_weight))):
         expected = np.zeros(graph.n_full)
         expected[: len(graph.initial_reach)] = graph.initial_reach
@@ -106,8 +104,7 @@ def test_reaches_of_a_response_are_those_it_has_alone(model):
     for columns, dealt, strategies in (((0, 1), deals[0], (own, enemy)), ((2, 3), deals[1], (chosen, own))):
         alone = Reach(graph)
         for _ in range(2):
-            alone.begin(dealt)
-            alone.propagate_all(strategies, 0.01)
+            alone.propagate_all(dealt, strategies, 0.01)
         assert both.table[:, columns] == pytest.approx(alone.table, rel=1e-12, abs=1e-28)
         assert both.nodes[:, columns] == pytest.approx(alone.nodes, rel=1e-12, abs=1e-28)
         assert both.deal_again(columns[0]) == pytest.approx(alone.deal_again(), rel=1e-12)

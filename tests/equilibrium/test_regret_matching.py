@@ -182,8 +182,7 @@ def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):
     chosen = np.zeros(len(played))
     chosen[before["response"]] = 1
     reach = Reach(graph)
-    reach.begin(before["response_reach"])
-    reach.propagate_all((chosen, played), 0.01)
+    reach.propagate_all(before["response_reach"], (chosen, played), 0.01)
     v = np.zeros((graph.n_full + graph.n_nodes + 2, 1))
     v[graph.n_full : -2, 0], v[-2, 0] = before["response_nodes"], 1
     graph.respond(learning._whole.strategy, reach.table[:, 1], v, choice := before["response"])

@@ -136,8 +136,7 @@ def best_values(solution, own, player):
     mirrored = np.empty_like(solution.dealt)
     mirrored[graph.mirror] = solution.dealt
     reach = Reach(graph)
-    reach.begin(mirrored)
-    reach.propagate_all((uniform_policy(graph.space), own))
+    reach.propagate_all(mirrored, (uniform_policy(graph.space), own))
     v = np.zeros((graph.n_values, 2))
     v[graph.nodes, 0], v[-2, 0] = player.values[graph.whole_nodes], 1.0
     graph.respond(own, np.ascontiguousarray(reach.table[:, 1]), v, graph.state_ptr[:-1].astype(np.int64))
