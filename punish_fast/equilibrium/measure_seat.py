@@ -38,7 +38,7 @@ class MeasureSeat(Equilibrium):
     @property
     def iteration(self) -> RegretIteration:
         """Iteration on the restricted game, or on the graph if iterations run on the whole graph."""
-        return self._whole if self._part is None else self._part.iteration
+        return self._part or self._whole
 
     @property
     def learned(self) -> np.ndarray:

@@ -34,8 +34,7 @@ from punish_fast.duel.public_states import (
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.measure_seat import MeasureSeat, visits_after
 from punish_fast.equilibrium.regret_iteration import RegretIteration
-from punish_fast.equilibrium.restricted_game import RestrictedGame
-from punish_fast.mdp.arrays.policy import check_policy, first_best
+from punish_fast.mdp.arrays.policy import check_policy, first_best, taking
 from punish_fast.punish.strategy import policy_of
 from punish_fast.runtime.errors import ArgumentError, check_allowed
 from punish_fast.runtime.interrupts import uninterrupted
@@ -165,9 +164,7 @@ class PublicEquilibrium:
     @property
     def _response_policy(self) -> np.ndarray:
         """Response to the base strategy, float64 ``[n_rows]``."""
-        policy = np.zeros(len(self.graph.action))
-        policy[self.graph.space.state_ptr[:-1] + self._response] = 1.0
-        return policy
+        return taking(len(self.graph.action), self.graph.space.state_ptr[:-1] + self._response)
 
     def state_dict(self, index: int | None = None) -> dict[str, np.ndarray]:
         """Return the state of the learner as arrays.
@@ -339,12 +336,11 @@ class PublicEquilibrium:
         ``[2, n_nodes]``. Return the visits after the measure with the old and with the new strategy.
         """
         graph, game, both = self.graph, iteration.graph, (index, int(self.graph.public.mirror[index]))
-        rows = game.rows if isinstance(game, RestrictedGame) else slice(None)
         assert iteration.response is not None
-        (own, enemy), (mine, theirs) = ([policy[k][rows] for k in both] for policy in policies)
+        (own, enemy), (mine, theirs) = ([policy[k][iteration.rows] for k in both] for policy in policies)
         pairs = [(own, enemy), (iteration.response.policy, own)]
         if index not in self._after:
-            pairs += [(mine, theirs), (self._response_policy[rows], mine)]
+            pairs += [(mine, theirs), (self._response_policy[iteration.rows], mine)]
         dealt = [self._dealt(k, each) for k, each in zip(both, visits, strict=True)]
         found = [visits_after(game, *each) for each in zip(dealt * 2, pairs, strict=False)]
         for k, values in enumerate((iteration.v, iteration.response.v[:, 0])):

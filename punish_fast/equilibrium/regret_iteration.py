@@ -21,6 +21,7 @@ imperfect recall, an iteration might not improve the response.
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -190,6 +191,7 @@ class RegretIteration:
         """
         n_rows = len(minimizer.regret)
         self.graph, self.minimizer, self.share, self.response = graph, minimizer, share, response
+        self.rows: Any = slice(None)  # rows of ``graph`` in the whole graph
         self.dealt, self.v, self._least = dealt, v, least
         self.reach = Reach(graph, has_response=response is not None)
         self.strategy = np.empty(n_rows)

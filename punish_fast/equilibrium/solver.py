@@ -81,9 +81,8 @@ class Equilibrium:
         self._opening: np.ndarray | None = graph.initial_reach
         self._marks = all_inside(graph)
         self._whole = self._begin()
-        # The restricted game, or None in iterations on the whole graph and if the game is too large to save time.
+        # Iterations on the restricted game, or None on the whole graph and if the game is too large to save time.
         self._part: _Part | None = None
-        self._pays = True
 
     def __repr__(self) -> str:
         return f"Equilibrium({self.graph!r}, {self.iterations} iterations)"
@@ -118,7 +117,7 @@ class Equilibrium:
     def next_policy(self) -> np.ndarray:
         """Strategy of the next iteration, float64 ``[n]``, by row of a measure. Later iterations overwrite it."""
         if self._part is not None:
-            self._whole.strategy[self._part.rows] = self._part.iteration.strategy
+            self._whole.strategy[self._part.rows] = self._part.strategy
         return self._whole.strategy
 
     @property
@@ -148,10 +147,10 @@ class Equilibrium:
         """
         self.iterations += 1
         is_full, is_next_full = (self.regret_minimizer.is_full(self.iterations + k) for k in (0, 1))
-        if not is_full and self._part is None and self._pays:
+        if not is_full and self._part is None:
             self._restrict()
         if not is_full and self._part is not None:
-            self._part.iteration.run(self.iterations)
+            self._part.run(self.iterations)
             return
         self._leave_restricted_game()
         self._whole.run(self.iterations, self._opening)
@@ -214,7 +213,7 @@ class Equilibrium:
         """
         self.iterations = iterations
         mine = self.state_dict()
-        self._part, self._pays = None, True
+        self._part = None
         for name, table in state_dict.items():
             mine[name][:] = table
         np.maximum.reduceat(self._marks.row, self.graph.state_ptr[:-1], out=self._marks.state)
@@ -228,12 +227,10 @@ class Equilibrium:
         # The enemy's rows must also belong to the restricted game.
         strategy = whole.strategy if whole.partner is None else np.maximum(whole.strategy, whole.partner())
         mark(self.graph, whole.reach.table, strategy, whole.minimizer.regret, whole.response.choice, self._marks)
-        self._pays = True
 
     def _restrict(self) -> None:
         """Build the restricted game if it saves time, otherwise mark the whole graph as `INSIDE`."""
         found = restrict(self.graph, self._marks)
-        self._pays = found is not None
         if found is None:
             for marks in self._marks:
                 marks[:] = INSIDE
@@ -251,28 +248,30 @@ class Equilibrium:
             self._whole.play()
 
 
-class _Part:
+class _Part(RegretIteration):
     """Iterations on a restricted game."""
 
     def __init__(self, whole: RegretIteration, game: RestrictedGame) -> None:
         assert whole.response is not None
         assert isinstance(whole.minimizer, Hedge)
-        self.game, self.rows, self._whole_tables = game, game.rows, (whole, whole.minimizer, whole.response)
-        self._minimizer = whole.minimizer.restrict(game.states, game.rows, game.state_ptr)
+        self._game, self._whole_tables = game, (whole, whole.minimizer, whole.response)
+        self._hedge = whole.minimizer.restrict(game.states, game.rows, game.state_ptr)
         v, response_v = game.take_values(whole.v), game.take_values(whole.response.v[:, 0])
-        self._response = CounterfactualResponse(game, response_v[:, None], whole.response.dealt)
-        self._response.choice[:] = game.choices(whole.response.choice)
-        self.iteration = RegretIteration(game, self._minimizer, whole.dealt, v, whole.share, self._response)
+        response = CounterfactualResponse(game, response_v[:, None], whole.response.dealt)
+        response.choice[:] = game.choices(whole.response.choice)
+        super().__init__(game, self._hedge, whole.dealt, v, whole.share, response)
+        self.rows = game.rows
         partner = whole.partner
         if partner is not None:
-            self.iteration.learn_measure(lambda: partner()[game.rows])
-            self.iteration.play()
+            self.learn_measure(lambda: partner()[game.rows])
+            self.play()
 
     def merge(self) -> None:
         """Copy the tables to the iteration on the whole graph."""
-        game, response, (whole, minimizer, whole_response) = self.game, self._response, self._whole_tables
-        minimizer.merge(self._minimizer, game.states, game.rows)
-        game.give_values(self.iteration.v, whole.v)
+        game, response, (whole, minimizer, whole_response) = self._game, self.response, self._whole_tables
+        assert response is not None
+        minimizer.merge(self._hedge, game.states, game.rows)
+        game.give_values(self.v, whole.v)
         game.give_values(response.v[:, 0], whole_response.v[:, 0])
         whole_response.choice[game.states] = game.rows[response.choice]
 
@@ -282,11 +281,10 @@ def exploiter_start(equilibrium: Equilibrium) -> Start:
 
     The start is the response to the player or, in self-play, the average strategy.
     """
-    response = equilibrium._whole.response
+    values, response = equilibrium.nodes, equilibrium._whole.response
     if response is None:
-        policy, values = equilibrium.average, equilibrium.nodes
+        policy = equilibrium.average
     else:
-        equilibrium._merge()
         policy, values = response.policy, response.nodes[:, 0]
     return Start(policy, np.column_stack([values, np.zeros_like(values)]))
 
@@ -328,7 +326,7 @@ def compile_learning() -> None:
     learner._mark()
     game = restrict(learner.graph, learner._marks, must_pay=False)
     assert game is not None
-    _Part(learner._whole, game).iteration.run(1)
+    _Part(learner._whole, game).run(1)
 
 
 _KERNELS = (_reach.propagate_reach, _regret_matching.regret_full, _hedge.follow_regrets, _hedge.play_logits)

@@ -371,7 +371,7 @@ def test_groups_compile_the_signatures_that_a_game_needs(graph):
     learner = Equilibrium(GameGraph(StateSpace(graph.space.rules, "memory")), share=0.5)
     learner.iterate()
     learner._mark()
-    _Part(learner._whole, restrict(learner.graph, learner._marks, must_pay=False)).iteration.run(2)
+    _Part(learner._whole, restrict(learner.graph, learner._marks, must_pay=False)).run(2)
     needed = {kernel: set(kernel.signatures) for kernel in kernels}
     assert [kernel.__name__ for kernel in kernels if not needed[kernel]] == []
     for group in GROUPS:
