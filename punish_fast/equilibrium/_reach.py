@@ -99,15 +99,11 @@ def row_reach(reach, number, strategy, own_row, choice, row, off_policy):
 
 
 @kernel
-def clear_rows(begin, end, into):
-    for k in range(begin, end):
-        for column in range(into.shape[1]):
-            into[k, column] = 0.0
-
-
-@kernel
 def sum_buffers(begin, end, out, into):
-    """Set the given rows of ``into`` to the sums of the buffers ``out``, added in order, and clear the buffers."""
+    """Set the given rows of ``into`` to the sums of the buffers ``out``, added in order, and clear the buffers.
+
+    Without buffers, the rows are set to 0.
+    """
     for k in range(begin, end):
         into[k] = 0.0
         for buffer in range(out.shape[0]):

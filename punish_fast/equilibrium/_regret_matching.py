@@ -73,17 +73,11 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, sta
                 total[a] += belief * value
             v[number] = mean
         state_reach[row, OWN], state_reach[row, OTHERS] = here, others
-        write_regrets(regret, strategy, first_row, total, n_own, others)
-
-
-@inlined_routine
-def write_regrets(regret, strategy, first_row, total, n_own, others):
-    """Write the regrets of a state to ``regret``. ``total`` contains the values of its actions times ``others``."""
-    mean = 0.0
-    for a in range(n_own):
-        mean += strategy[first_row + a] * total[a]
-    for a in range(n_own):
-        regret[first_row + a] = (total[a] - mean) / others if others > 0.0 else 0.0
+        mean = 0.0
+        for a in range(n_own):
+            mean += strategy[first_row + a] * total[a]
+        for a in range(n_own):
+            regret[first_row + a] = (total[a] - mean) / others if others > 0.0 else 0.0
 
 
 @kernel

@@ -87,7 +87,7 @@ class Reach:
         into = self.nodes if is_last else self.table[targets[0] : targets[0] + shape[1]]
         if shape[0] == 1:
             out = into[None]
-            for_each(_reach.clear_rows, shape[1], into)
+            for_each(_reach.sum_buffers, shape[1], out[:0], into)
         else:
             out = self._room[: math.prod(shape)].reshape(shape)
         rows, weights, tables = (graph.state_ptr, graph.action), (off_policy_weight, least), (self.table, targets, out)
@@ -279,10 +279,9 @@ def compile_responses() -> None:
     graph = empty_graph()
     response = CounterfactualResponse(graph, np.zeros((graph.n_values, 2)), graph.initial_reach)
     Reach(graph).propagate_all(response.dealt, (response.policy, response.policy))
-    for_each(_reach.sum_buffers, 0, np.zeros((2, 0, 2)), np.zeros((0, 2)))
     # The column must not be contiguous, unlike a column of an empty table.
     response.choose(response.policy, np.zeros((2, 2))[:, OTHERS])
 
 
-_REACH = (_reach.propagate_reach, _reach.clear_rows, _reach.sum_buffers)
-RESPONSES = KernelGroup(compile_responses, (_best_response.respond_full, *_REACH))
+_KERNELS = (_best_response.respond_full, _reach.propagate_reach, _reach.sum_buffers)
+RESPONSES = KernelGroup(compile_responses, _KERNELS)
