@@ -9,10 +9,14 @@ Let ``U`` be its values. Each measure that the agent solves again changes the wi
 where ``R`` is the value of the solved measure against the enemy, with the values ``U`` at the end of the measure. The
 sum contains all deals that agree with both kept hands and the revealed cards. The win rate with resolving is the exact
 win rate plus the expected sum of the gains in a game. Games are sampled, but gains vary much less than results.
+
+The name *local* stands for an opponent that responds to the solution of each measure (`LocalResponse`). ``U`` are then
+the values of the agent without resolving against itself. A better opponent might exist.
 """
 
 import argparse
 import time
+from copy import copy
 from functools import lru_cache
 
 import numpy as np
@@ -20,8 +24,10 @@ import numpy as np
 from bench.harness import say
 from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.duel.evaluation import head_to_head
+from punish_fast.equilibrium._reach import OTHERS
 from punish_fast.equilibrium.exploitation.best_response import best_response
-from punish_fast.equilibrium.resolving import PublicMeasure, Resolver, deals_showing
+from punish_fast.equilibrium.regret_iteration import CounterfactualResponse, Reach
+from punish_fast.equilibrium.resolving import MeasureSolution, PublicMeasure, Resolver, deals_showing
 from punish_fast.play.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import PlaySession
@@ -31,21 +37,50 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of, to_finer_model
 
 
+class LocalResponse(Resolver):
+    """Opponent that plays a best response to a resolver's solution of each measure.
+
+    The opponent has the resolver's ranges and the information model ``memory``, and assumes the blueprint's values at
+    the end of the measure (V. Lisý and M. Bowling, "Equilibrium Approximation Quality of Current No-Limit Poker Bots",
+    2017).
+    """
+
+    def __init__(self, resolver: Resolver) -> None:
+        super().__init__(resolver.graph, resolver.blueprint)
+        self.resolver = resolver
+
+    def _solve(self, past: tuple[PublicMeasure, ...], revealed: Five) -> MeasureSolution:
+        """Return the resolver's solution, with the response in place of the player's strategy."""
+        solution = copy(self.resolver._solution(tuple(measure.seen_by(1) for measure in past), revealed))
+        graph, v = solution.graph, np.zeros((solution.graph.n_values, 2))
+        v[graph.nodes, 0] = self.values[graph.whole_nodes]
+        dealt = np.empty_like(solution.dealt)
+        dealt[graph.mirror] = solution.dealt
+        response, reach = CounterfactualResponse(graph, v, dealt), Reach(graph)
+        response.has_fixed_nodes = True
+        reach.begin(dealt)
+        reach.propagate_all((response.policy, solution.own))
+        response.choose(solution.own, reach.table[:, OTHERS])
+        solution.own = response.policy
+        return solution
+
+
 class Gains:
-    """Gains of a resolver over its blueprint, in games against a policy.
+    """Gains of a resolver over its blueprint, in games against a policy or a `LocalResponse`.
 
     Attributes:
-        win_probability: Win probability of the blueprint.
+        win_probability: Win probability of the blueprint, against itself if the enemy is a `LocalResponse`.
         seconds: Processor time of each solved measure, in the order of the games: first and later measures.
     """
 
-    def __init__(self, resolver: Resolver, enemy: np.ndarray) -> None:
-        """Evaluate the blueprint. ``enemy``, float64 ``[n_rows]``, is the policy of the enemy."""
+    def __init__(self, resolver: Resolver, enemy: np.ndarray | LocalResponse) -> None:
+        """Evaluate the blueprint. ``enemy`` is a policy, float64 ``[n_rows]``, or a response to ``resolver``."""
         self.resolver, self.enemy, graph = resolver, enemy, resolver.graph
         blueprint = policy_of(resolver.blueprint, graph.space)
-        duel = head_to_head(graph, blueprint, enemy, 1e-9)
+        base = enemy if isinstance(enemy, np.ndarray) else blueprint
+        duel = head_to_head(graph, blueprint, base, 1e-9)
         self.win_probability, self._v = duel.win_probability, duel.v
-        graph.back_up_full(blueprint, enemy, self._v)
+        graph.back_up_full(blueprint, base, self._v)
         self._data = GameData(graph.space)
         self.seconds: tuple[list[float], list[float]] = ([], [])
         self._after_first = lru_cache(None)(self._after)
@@ -86,7 +121,10 @@ class Gains:
         values = np.zeros((measure.n_values, 2))
         values[measure.nodes] = v[graph.nodes][measure.whole_nodes]
         values[-2, 0] = 1.0
-        enemy = to_finer_model(measure.space, graph.space, self.enemy)
+        if isinstance(self.enemy, np.ndarray):
+            enemy = to_finer_model(measure.space, graph.space, self.enemy)
+        else:
+            enemy = self.enemy._solution(tuple(each.seen_by(1) for each in past), revealed).own
         measure.back_up_full(solution.own, enemy, values)
         own = measure.take_deals(dealt)
         return float(own @ values[: len(own), 0] - dealt @ v[: len(dealt), 0])
@@ -96,19 +134,23 @@ def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agent")
-    parser.add_argument("enemy", nargs="?", help="player or exploiter, by default the agent without resolving")
+    parser.add_argument("enemy", nargs="?", help="player, exploiter or local, by default the agent without resolving")
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     agent = Player(f"{args.agent}@resolve")
     space = StateSpace(agent.rules or PRESETS["tabletop"])
     resolver = agent.resolver(space)
-    if args.enemy == "exploiter":
+    enemy: np.ndarray | LocalResponse
+    if args.enemy == "local":
+        enemy = LocalResponse(resolver)
+    elif args.enemy == "exploiter":
         enemy = best_response(resolver.graph, resolver.blueprint, "belief").policy
     else:
         enemy = Player(args.enemy or args.agent).policy(space)
     gains = Gains(resolver, enemy)
-    say(f"without resolving {gains.win_probability:.2%}")
+    if args.enemy != "local":
+        say(f"without resolving {gains.win_probability:.2%}")
     found: list[float] = []
     for game in range(args.games):
         found.append(gains.play(args.seed, game))

@@ -10,7 +10,7 @@ from houses import TINY
 from policies import mixed
 
 from bench import reference
-from bench.resolving import Gains
+from bench.resolving import Gains, LocalResponse
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.tournament import round_robin
 from punish_fast.duel.evaluation import simulate
@@ -50,10 +50,20 @@ def resolver(is_safe=False, iterations=60):
     return Resolver(*blueprint(), iterations=iterations, is_safe=is_safe)
 
 
-def played(player, seed, seat=0, game=0):
-    """A finished game of a player against the uniform policy."""
+class Unchanged(Resolver):
+    """A resolver that plays its blueprint."""
+
+    def _solution(self, past, revealed):
+        solution = super()._solution(past, revealed)
+        solution.own = to_finer_model(solution.graph.space, self.graph.space, self.blueprint)
+        return solution
+
+
+def played(player, seed, seat=0, game=0, enemy=None):
+    """A finished game of a player against an enemy, by default the uniform policy."""
     space = player.graph.space
-    seats = [PolicyPlayer("resolving", player), PolicyPlayer("uniform", uniform_policy(space))]
+    enemy = uniform_policy(space) if enemy is None else enemy
+    seats = [PolicyPlayer("resolving", player), PolicyPlayer("enemy", enemy)]
     match = PunishMatch(GameData(space), seed, game)
     session = PlaySession(match, seats[:: 1 - 2 * seat])
     session.begin()
@@ -177,17 +187,40 @@ def test_safe_resolving_leaves_the_enemy_less_reason_to_choose_the_measure():
 
 
 def test_the_gain_of_a_measure_is_zero_if_its_solution_is_the_blueprint():
-    (graph, policy), enemy = blueprint(), mixed(blueprint()[0].space, 4)
-
-    class Unchanged(Resolver):
-        def _solution(self, past, revealed):
-            solution = super()._solution(past, revealed)
-            solution.own = to_finer_model(solution.graph.space, graph.space, policy)
-            return solution
-
-    gains = Gains(Unchanged(graph, policy, iterations=1), enemy)
+    gains = Gains(Unchanged(*blueprint(), iterations=1), mixed(blueprint()[0].space, 4))
     assert [gains.play(1, game) for game in range(12)] == pytest.approx([0.0] * 12, abs=1e-7)
     assert len(gains.seconds[1]) > 2
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_local_response_wins_more_than_other_enemies_in_a_measure(n):
+    (coarse, policy), history, player = blueprint(), long_game(), resolver()
+    solution, graph = solved(player, history, n), solved(player, history, n).graph
+    response = solved(LocalResponse(player), [measure.seen_by(1) for measure in history], n).own
+    lost = []
+    for enemy in (response, solution.enemy, to_finer_model(graph.space, coarse.space, policy)):
+        v = np.zeros((graph.n_values, 2))
+        v[graph.nodes, 0], v[-2, 0] = player.values[graph.whole_nodes], 1.0
+        graph.back_up_full(solution.own, enemy, v)
+        lost.append(1.0 - solution.dealt @ v[: len(solution.dealt), 0])
+    dealt, best, _ = best_values(solution, solution.own, player)
+    assert lost[0] == pytest.approx(dealt @ best, abs=1e-12)
+    assert lost[0] > lost[1] > lost[2]
+
+
+def test_local_responses_win_more_than_half_and_are_played():
+    player = Unchanged(*blueprint(), iterations=1)
+    local = LocalResponse(player)
+    gains = Gains(player, local)
+    assert gains.win_probability == pytest.approx(0.5, abs=1e-9)
+    assert np.mean([gains.play(1, game) for game in range(10)]) < -0.02
+    for game in range(10):
+        *measures, last = played(player, 1, game=game, enemy=local).measures
+        assert gains._after_first(-1, (), [*measures, last][0].revealed) < 0
+        for n, measure in enumerate(measures, 1):
+            solution = solved(player, measures, n)
+            response = solved(local, [each.seen_by(1) for each in measures], n).own
+            assert solution.graph.nodes_after_plays(solution.own, response, solution.dealt, measure.plays).any()
 
 
 def test_the_same_seed_gives_the_same_play():
