@@ -58,8 +58,7 @@ class LocalResponse(Resolver):
         dealt[graph.mirror] = solution.dealt
         response, reach = CounterfactualResponse(graph, v, dealt), Reach(graph)
         response.has_fixed_nodes = True
-        reach.begin(dealt)
-        reach.propagate_all((response.policy, solution.own))
+        reach.propagate_all(dealt, (response.policy, solution.own))
         response.choose(solution.own, reach.table[:, OTHERS])
         solution.own = response.policy
         return solution
