@@ -102,7 +102,7 @@ def row_reach(reach, number, strategy, own_row, choice, row, off_policy):
 def sum_buffers(begin, end, out, into):
     """Set the given rows of ``into`` to the sums of the buffers ``out``, added in order, and clear the buffers.
 
-    If there are no buffers, set the rows to 0.
+    With zero buffers, set the rows to 0.
     """
     for k in range(begin, end):
         into[k] = 0.0
