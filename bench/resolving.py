@@ -65,10 +65,12 @@ class LocalResponse(Resolver):
 
 
 class Gains:
-    """Gains of a resolver over its blueprint, in games against a policy or a `LocalResponse`.
+    """Gains of a resolver in games against a policy or a `LocalResponse`, compared with the blueprint.
+
+    The blueprint plays against the same policy, or against itself if the enemy is a `LocalResponse`.
 
     Attributes:
-        win_probability: Win probability of the blueprint, against itself if the enemy is a `LocalResponse`.
+        win_probability: Win probability of the blueprint.
         seconds: Processor time of each solved measure, in the order of the games: first and later measures.
     """
 

@@ -282,10 +282,7 @@ def exploiter_start(equilibrium: Equilibrium) -> Start:
     The start is the response to the player or, in self-play, the average strategy.
     """
     values, response = equilibrium.nodes, equilibrium._whole.response
-    if response is None:
-        policy = equilibrium.average
-    else:
-        policy, values = response.policy, response.nodes[:, 0]
+    policy, values = (equilibrium.average, values) if response is None else (response.policy, response.nodes[:, 0])
     return Start(policy, np.column_stack([values, np.zeros_like(values)]))
 
 

@@ -22,6 +22,7 @@ from punish_fast.duel.graph import GRAPH, GameGraph
 from punish_fast.duel.simulator import SIMULATION
 from punish_fast.equilibrium.exploitation.bracket import BRACKET, bracket
 from punish_fast.equilibrium.exploitation.exploiters import exploit
+from punish_fast.equilibrium.public_equilibrium import likely_public_states
 from punish_fast.equilibrium.restricted_game import restrict
 from punish_fast.equilibrium.solver import LEARNING, Equilibrium, _Part
 from punish_fast.mdp.objectives.solver import SWEEPS, evaluate, solve
@@ -367,7 +368,8 @@ def test_groups_compile_the_signatures_that_a_game_needs(graph):
     simulate(graph, policy, policy, 4)
     outcome_distribution(graph, policy, policy)
     exploit(GameGraph(graph.space), policy, ("uniform-belief", "belief"))
-    bracket(GameGraph(graph.space), policy, max_iterations=3)
+    for public in (None, likely_public_states(graph, policy, 2)):
+        bracket(GameGraph(graph.space, public=public), policy, max_iterations=3)
     learner = Equilibrium(GameGraph(StateSpace(graph.space.rules, "memory")), share=0.5)
     learner.iterate()
     learner._mark()
