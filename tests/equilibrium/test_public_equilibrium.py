@@ -80,12 +80,12 @@ def test_tables_of_changed_states_have_the_bits_of_tables_of_all_states():
         policies = [base] * len(graph.public)
         part = np.repeat(generator.random(graph.space.n_states) < 0.1, np.diff(graph.space.state_ptr))
         policies[graph.public.mirror[index]] = np.where(part, mixed(graph.space, index), base)
-        values = [generator.random(graph.n_nodes)] * 2
+        values = generator.random(graph.n_nodes)
         both = [Measures(graph, PublicPolicy(graph.public, policies), KeptHands(graph)) for _ in range(2)]
-        both[0].show_hands(0, values[0])
+        both[0].show_hands(0, values)
         # The same policy and values after index 0, where the whole table is computed.
         both[1]._policy = PublicPolicy(graph.public, [policies[graph.public.mirror[index]]] * len(graph.public))
-        found, expected = both[0].show_hands(index, values[0]), both[1].show_hands(0, values[1])
+        found, expected = both[0].show_hands(index, values), both[1].show_hands(0, values)
         assert found.tobytes() == expected.tobytes()
         states = np.concatenate(both[0]._states(index))
         assert 0 < len(states) < len(graph.full.ptr) - 1

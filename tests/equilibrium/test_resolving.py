@@ -215,9 +215,9 @@ def test_local_responses_win_more_than_half_and_are_played():
     assert gains.win_probability == pytest.approx(0.5, abs=1e-9)
     assert np.mean([gains.play(1, game) for game in range(10)]) < -0.02
     for game in range(10):
-        *measures, last = played(player, 1, game=game, enemy=local).measures
-        assert gains._after_first(-1, (), [*measures, last][0].revealed) < 0
-        for n, measure in enumerate(measures, 1):
+        measures = played(player, 1, game=game, enemy=local).measures
+        assert gains._after_first(-1, (), measures[0].revealed) < 0
+        for n, measure in enumerate(measures[:-1], 1):
             solution = solved(player, measures, n)
             response = solved(local, [each.seen_by(1) for each in measures], n).own
             assert solution.graph.nodes_after_plays(solution.own, response, solution.dealt, measure.plays).any()
